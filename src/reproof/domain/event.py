@@ -66,6 +66,8 @@ class ExceptionValue:
     message: str | None = None
     frames: tuple[Frame, ...] = ()
     """Outermost call first, crash frame last; empty when it was never raised."""
+    frames_omitted: int = 0
+    """Frames missing from the middle of `frames`: cut by the sender, the server or the reader."""
     mechanism: str | None = None
     handled: bool | None = None
     exception_id: int | None = None
@@ -110,6 +112,8 @@ class Event:
     request: Mapping[str, JSON] | None = None
     """The web request in the SDK's shape (`url, method, query_string, headers, data`)."""
     extra: Mapping[str, JSON] = field(default_factory=lambda: EMPTY)
+    meta: Mapping[str, JSON] = field(default_factory=lambda: EMPTY)
+    """The `_meta` annotations (what was cut or scrubbed) of `request` and `extra`, by that name."""
     tags: Mapping[str, str] = field(default_factory=dict)
     argv: tuple[str, ...] | None = None
     """`extra["sys.argv"]` where it was captured whole."""
