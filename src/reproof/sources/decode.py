@@ -157,7 +157,7 @@ def _envelope_event(raw: bytes) -> bytes | Refusal | None:
 def _item_end(raw: bytes, start: int, length: JSON) -> int:
     if isinstance(length, int) and not isinstance(length, bool) and length >= 0:
         end = start + length
-        # A file that somebody edited has another length; the next line end is then the better guess.
+        # In a file that somebody edited the length is off; then the item ends with its line.
         if end == len(raw) or raw[end : end + 1] == b"\n":
             return end
     end = raw.find(b"\n", start)
