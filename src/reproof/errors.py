@@ -2,6 +2,7 @@
 
     ReproofError
     ├── InputError            the caller gave something that cannot be used (path, option, literal)
+    ├── NotAvailableError     what was asked for is part of the contract and not built yet
     ├── SettingsError         a setting is malformed or contradicts another
     ├── RepositoryError       the source tree or the requested revision cannot be read
     ├── InterpreterError      the target's Python environment cannot be used
@@ -36,6 +37,12 @@ class InputError(ReproofError):
     """An argument, file or literal from the caller cannot be used."""
 
     code = "bad_input"
+
+
+class NotAvailableError(ReproofError):
+    """An option of the documented interface that this version does not offer yet."""
+
+    code = "not_available"
 
 
 class SettingsError(ReproofError):
