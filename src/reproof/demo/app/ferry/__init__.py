@@ -1,0 +1,1 @@
+"""Fares of a small ferry line."""
