@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import sys
@@ -17,6 +16,7 @@ from reproof.cli.exit_codes import ExitCode
 from reproof.errors import InputError
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator
 
     from reproof.cli.console import Console
@@ -78,9 +78,7 @@ def event_lines(tree: Path) -> Iterator[str]:
 
 def _as_repro(args: argparse.Namespace, tree: Path) -> argparse.Namespace:
     """Return the options with which `repro` would be called by hand."""
-    parser = argparse.ArgumentParser()
-    repro.configure(parser)
     words = [str(demo.EVENT), "--repo", str(tree), "--env", sys.executable]
     words += ["--sandbox", args.sandbox] if args.sandbox else []
     words += ["--quiet"] if args.quiet else []
-    return parser.parse_args(words)
+    return repro.parsed(words)

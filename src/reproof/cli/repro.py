@@ -76,8 +76,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    """Return the options that `words` give on the command line of `repro`."""
+    parser = argparse.ArgumentParser()
+    configure(parser)
+    return parser.parse_args(words)
+
+
 def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that every command takes which runs the main job."""
+    """Add the options that say where and within which limits."""
     where = parser.add_argument_group("where")
     where.add_argument("--repo", metavar="DIR", default=".", help="the source tree (default: .)")
     where.add_argument(
@@ -212,9 +219,9 @@ def request_from(args: argparse.Namespace, console: Console) -> Request:
         out_dir=_out_dir(args, repo, found.out),
         sandbox=args.sandbox or found.sandbox,
         env=env,
-        source_map=_mapping("--source-map", getattr(args, "source_map", [])),
-        params=_mapping("--param", getattr(args, "param", [])),
-        expect_raises=getattr(args, "expect_raises", False),
+        source_map=_mapping("--source-map", args.source_map),
+        params=_mapping("--param", args.param),
+        expect_raises=args.expect_raises,
         cache_root=found.cache_dir,
         virtual_env=found.virtual_env,
         passthrough_env=found.for_uv,
