@@ -1,0 +1,45 @@
+"""A stand-in for the product behind the command line: answers what it is told to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reproof.sources.interface import RawPayload
+from support import documents
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from reproof.cli.progress import CliProgress
+    from reproof.cli.request import Request
+    from reproof.domain.event import JSON
+
+
+class FakeEngine:
+    """Has one answer for each event, in order; an exception in the list is raised."""
+
+    def __init__(self, *answers: dict[str, JSON] | BaseException) -> None:
+        self.answers = list(answers)
+        self.requests: list[Request] = []
+        self.before: Callable[[CliProgress], None] = lambda _progress: None
+        """Called before each answer, with the run's progress."""
+
+    def payloads(self, crash: str) -> Sequence[RawPayload]:
+        """Return one payload an answer."""
+        return [RawPayload(b"{}", f"{crash}#{n}") for n in range(len(self.answers))]
+
+    def reproduce(
+        self, payload: RawPayload, request: Request, progress: CliProgress
+    ) -> dict[str, JSON]:
+        """Return or raise the answer for this payload."""
+        self.requests.append(request)
+        self.before(progress)
+        answer = self.answers[int(payload.origin.rpartition("#")[2])]
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+
+def reproducing() -> FakeEngine:
+    """Return an engine that reproduces its one event."""
+    return FakeEngine(documents.reproduced())
