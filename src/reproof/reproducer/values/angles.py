@@ -75,8 +75,7 @@ def _class(name: str, text: str, place: Place) -> Decoded:
         return single(make.builtin(name), Provenance.CONSTRUCTED)
     facts = [one for one in known_facts(name, place) if one.kind is not ClassKind.FUNCTION]
     readings = [
-        single(make.reference(fact.module, fact.qualname), Provenance.CONSTRUCTED)
-        for fact in facts
+        single(make.reference(fact.module, fact.qualname), Provenance.CONSTRUCTED) for fact in facts
     ]
     module, _, bare = name.rpartition(".")
     head = module.partition(".")[0]

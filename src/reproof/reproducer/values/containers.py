@@ -168,14 +168,10 @@ def _by_uses(uses: frozenset[str]) -> tuple[str, ...]:
     return tuple(kinds)
 
 
-def _reading(
-    kind: str, items: Callable[[int], ast.expr | None], *, certain: bool
-) -> ListReading:
+def _reading(kind: str, items: Callable[[int], ast.expr | None], *, certain: bool) -> ListReading:
     note = "the type code is assumed" if kind == "array" else ""
     origin = Provenance.LITERAL if kind in _ORDER else Provenance.CONSTRUCTED
-    return ListReading(
-        kind, items, _BUILDERS[kind], certain=certain, note=note, provenance=origin
-    )
+    return ListReading(kind, items, _BUILDERS[kind], certain=certain, note=note, provenance=origin)
 
 
 def _named_tuple(fact: ClassFact, *, certain: bool) -> ListReading:
@@ -213,9 +209,7 @@ def _array(items: Sequence[Expression]) -> Expression | None:
     if any(number is None for number in numbers):
         return None
     code = "d" if any(isinstance(number, float) for number in numbers) else "q"
-    return make.call(
-        make.reference("array", "array"), [make.constant(code), make.list_of(items)]
-    )
+    return make.call(make.reference("array", "array"), [make.constant(code), make.list_of(items)])
 
 
 def _range(items: Sequence[Expression]) -> Expression | None:

@@ -157,8 +157,7 @@ def call(
     nodes, imports = merge([function, *arguments, *values])
     split = len(arguments) + 1
     named = [
-        ast.keyword(name, node)
-        for (name, _), node in zip(keywords, nodes[split:], strict=True)
+        ast.keyword(name, node) for (name, _), node in zip(keywords, nodes[split:], strict=True)
     ]
     return Expression(ast.Call(nodes[0], nodes[1:split], named), imports)
 

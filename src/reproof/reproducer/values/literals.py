@@ -89,9 +89,7 @@ def _display(
     if len(items) == 1 and isinstance(items[0], ast.Constant) and items[0].value is Ellipsis:
         # `[...]` is how a container that holds itself prints the inner occurrence.
         return unknown(UnknownCause.CYCLIC, source.text)
-    parts = [
-        _item(item, source, place, f"[{index}]") for index, item in enumerate(items)
-    ]
+    parts = [_item(item, source, place, f"[{index}]") for index, item in enumerate(items)]
     return combine(parts, build, limit=place.limit, text=source.text)
 
 

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 _PLAIN = re.compile(r"[^\W\d][\w -]*")
 _NAMES = frozenset({"None", "True", "False", "nan", "inf", "Ellipsis", "NotImplemented"})
 _MEMBER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
-_LITERAL_NAMES = frozenset({"int", "float", "complex", "bool", "bytes", "tuple", "frozenset", "None"})
+_LITERAL_NAMES = frozenset(
+    {"int", "float", "complex", "bool", "bytes", "tuple", "frozenset", "None"}
+)
 _ISO = re.compile(
     r"(?P<date>\d{4}-\d\d-\d\d)(?: (?P<time>\d\d:\d\d:\d\d)(?:\.(?P<fraction>\d{6}))?)?"
 )

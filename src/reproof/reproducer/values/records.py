@@ -80,7 +80,9 @@ def _record(call: Call, fact: ClassFact, target: Expression) -> Decoded:
         notes.append("rebuilt from a hand-written repr")
 
     def build(_: Sequence[Expression], keywords: Keywords) -> Expression:
-        kept = [(_parameter(name, fields), value) for name, value in keywords if name not in derived]
+        kept = [
+            (_parameter(name, fields), value) for name, value in keywords if name not in derived
+        ]
         return make.call(target, [], kept)
 
     return call.build(build, note="; ".join(notes), ambiguous=bool(notes))
@@ -104,16 +106,16 @@ def _bound(
     )
 
 
-def _accepts(
-    parameters: Sequence[ParameterFact], positional: int, keywords: Sequence[str]
-) -> bool:
+def _accepts(parameters: Sequence[ParameterFact], positional: int, keywords: Sequence[str]) -> bool:
     """Tell whether a call with so many positional and these keyword arguments binds."""
     kinds = {one.kind for one in parameters}
     ordered = [one for one in parameters if one.kind.startswith("positional")]
     if positional > len(ordered) and "var_positional" not in kinds:
         return False
     filled = {one.name for one in ordered[:positional]}
-    named = {one.name for one in parameters if one.kind in {"positional_or_keyword", "keyword_only"}}
+    named = {
+        one.name for one in parameters if one.kind in {"positional_or_keyword", "keyword_only"}
+    }
     if filled & set(keywords) or ("var_keyword" not in kinds and not set(keywords) <= named):
         return False
     required = {one.name for one in parameters if not one.has_default}
