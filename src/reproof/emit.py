@@ -1,0 +1,105 @@
+"""Where the test goes, and writing it: never over a file that somebody else wrote."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from configparser import ConfigParser
+from configparser import Error as ConfigError
+from pathlib import Path
+
+from reproof.errors import OutputError
+
+MAX_CONFIG_BYTES = 1_000_000
+MAX_VARIANTS = 100
+
+
+def test_folder(repo: Path) -> Path:
+    """Return the tree's test folder: as its pytest configuration says, else `tests`."""
+    for name in _configured(repo):
+        folder = repo / name
+        try:
+            inside = folder.resolve().is_relative_to(repo.resolve())
+        except OSError:
+            continue
+        if inside:
+            return folder
+    return repo / "tests"
+
+
+def _configured(repo: Path) -> list[str]:
+    found = _toml_testpaths(repo / "pyproject.toml")
+    for name, section in (("pytest.ini", "pytest"), ("tox.ini", "pytest"),
+                          ("setup.cfg", "tool:pytest")):
+        found += _ini_testpaths(repo / name, section)
+    return [n for n in found if n and not n.startswith(("/", "-")) and "*" not in n
+            and not n.endswith(".py")]
+
+
+def _text(path: Path) -> str:
+    try:
+        if not path.is_file() or path.stat().st_size > MAX_CONFIG_BYTES:
+            return ""
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _toml_testpaths(path: Path) -> list[str]:
+    try:
+        options = tomllib.loads(_text(path)).get("tool", {}).get("pytest", {}).get("ini_options", {})
+        value = options.get("testpaths", [])
+    except (tomllib.TOMLDecodeError, AttributeError):
+        return []
+    words = value.split() if isinstance(value, str) else value
+    return [w for w in words if isinstance(w, str)] if isinstance(words, list) else []
+
+
+def _ini_testpaths(path: Path, section: str) -> list[str]:
+    parser = ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string(_text(path))
+        return parser.get(section, "testpaths", fallback="").split()
+    except ConfigError:
+        return []
+
+
+def free_path(folder: Path, name: str, content: bytes) -> Path:
+    """Return a path in the folder that is free, or that already holds exactly this content."""
+    stem = name.removesuffix(".py")
+    for number in range(1, MAX_VARIANTS):
+        path = folder / (name if number == 1 else f"{stem}_{number}.py")
+        if not os.path.lexists(path):
+            return path
+        if path.is_file() and not path.is_symlink() and path.read_bytes() == content:
+            return path
+    raise OutputError(
+        f"{folder / name} and {MAX_VARIANTS - 1} variants of it exist already",
+        hint="remove old ones, or choose another folder with --out",
+    )
+
+
+def write_test(folder: Path, name: str, content: bytes) -> Path:
+    """Write the file, whole or not at all, and return its path.
+
+    Raises `OutputError` when it cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = free_path(folder, name, content)
+        partial = folder / f".{path.name}.{os.getpid()}.partial"
+        try:
+            with partial.open("xb") as file:
+                file.write(content)
+            # a link fails where a rename would silently replace what appeared meanwhile
+            if not path.exists():
+                os.link(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except FileExistsError as error:
+        raise OutputError(f"{folder / name} appeared while it was being written",
+                          hint="run again") from error
+    except OSError as error:
+        raise OutputError(f"cannot write {folder / name}: {error.strerror or error}",
+                          hint="choose a folder that can be written with --out") from error
+    return path

@@ -1,0 +1,240 @@
+"""Try the plans behind the wall until the outermost one that holds is found, and confirm it.
+
+The order is decided here; what a run means is decided by `verdict.rules` alone.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+from reproof.domain.refusal import RefusalReason
+from reproof.domain.run import Job, JobKind
+from reproof.reproducer.plan import Plan, plans_for
+from reproof.reproducer.synthesize import Emitted, file_name, synthesize
+from reproof.reproducer.values.provenance import Provenance
+from reproof.verdict.capture import agrees
+from reproof.verdict.judgement import Attempt, Confirmations
+from reproof.verdict.rules import Outcome, judge_replay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reproof.domain.event import JSON
+    from reproof.domain.run import Limits, RunRecord
+    from reproof.reproducer.recover import Recovery
+    from reproof.sandbox.interface import Session
+    from reproof.verdict.expectation import Expectation
+
+MAX_ATTEMPTS = 40
+MAX_ENTRIES = 12
+CONFIRMATIONS = 3
+
+
+class Progress(Protocol):
+    """Told what is going on; whoever calls decides what to show of it."""
+
+    def stage(self, name: str) -> None:
+        """A new stage has begun."""
+        ...
+
+    def attempt(self, entry: str, outcome: str) -> None:
+        """One replay has ended."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A plan whose replay is the captured crash, confirmed."""
+
+    plan: Plan
+    emitted: Emitted
+    outcome: Outcome
+    confirmations: Confirmations
+    round_trips: Mapping[str, bool]
+    """Value name -> serialised again it gave the captured text (only where comparable)."""
+    test_path: str
+
+
+@dataclass(slots=True)
+class Bench:
+    """Runs jobs of one case on one tree in one session."""
+
+    session: Session
+    root: str
+    """Absolute path of the tree."""
+    roots: tuple[str, ...]
+    """Absolute import roots."""
+    folder: str
+    """Tree-relative folder that the test is put in."""
+    sdk: tuple[int, ...] | None
+    limits: Limits
+    deadline: float
+    """`time.monotonic` value after which nothing new is begun."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    runs: int = 0
+    spent_s: float = 0.0
+
+    def replay(self, text: str, name: str, *, watch: bool) -> RunRecord:
+        """Run a test module; with `watch`, unrecovered values tell on who uses them."""
+        path = "/".join(p for p in (self.folder, name) if p)
+        request: dict[str, JSON] = {
+            "test": f"{self.root}/{path}", "watch_sentinels": watch, **self._common(),
+        }
+        return self._run(Job(kind=JobKind.REPLAY, request=request, limits=self._limits(),
+                             files={path: text.encode()}, environment=self.environment))
+
+    def control(self, source: str) -> RunRecord:
+        """Build a plan's values without making its call."""
+        return self._run(Job(kind=JobKind.CONTROL, limits=self._limits(),
+                             request={"source": source, **self._common()},
+                             environment=self.environment))
+
+    def inspect(self, request: Mapping[str, JSON]) -> RunRecord:
+        """Ask what names stand for in the target."""
+        return self._run(Job(kind=JobKind.INSPECT, limits=self._limits(),
+                             request={**request, **self._common()},
+                             environment=self.environment))
+
+    @property
+    def expired(self) -> bool:
+        """Say whether the case's time is used up."""
+        return time.monotonic() >= self.deadline
+
+    def _common(self) -> dict[str, JSON]:
+        return {"root": self.root, "roots": list(self.roots),
+                "sdk": list(self.sdk) if self.sdk else None}
+
+    def _limits(self) -> Limits:
+        left = max(0.5, self.deadline - time.monotonic())
+        return replace(self.limits, wall_s=min(self.limits.wall_s, left))
+
+    def _run(self, job: Job) -> RunRecord:
+        started = time.monotonic()
+        try:
+            return self.session.run(job)
+        finally:
+            self.runs += 1
+            self.spent_s += time.monotonic() - started
+
+
+@dataclass(slots=True)
+class Search:
+    """The bounded search over one case's plans."""
+
+    bench: Bench
+    recovery: Recovery
+    expected: Expectation
+    progress: Progress
+    expect_raises: bool = False
+    attempts: list[Attempt] = field(default_factory=list)
+    outcomes: list[tuple[Plan, Outcome]] = field(default_factory=list)
+
+    def run(self) -> Found | None:
+        """Return the outermost plan that holds, or `None`; `attempts` keeps what was tried."""
+        waiting = {p: plans_for(self.recovery, p) for p in self._positions()}
+        best: Found | None = None
+        first = True
+        while waiting and not self._over():
+            for position in sorted(waiting):
+                if best is not None and position >= best.plan.position:
+                    waiting.pop(position)
+                    continue
+                plan = next(waiting[position], None)
+                if plan is None:
+                    waiting.pop(position)
+                    continue
+                if self._over():
+                    break
+                found = self._try(plan)
+                if found is not None:
+                    best = found
+                    break
+            if best is not None and first:
+                waiting = {p: w for p, w in waiting.items() if p < best.plan.position}
+            first = False
+        return best
+
+    def _positions(self) -> list[int]:
+        count = len(self.recovery.views)
+        if count <= MAX_ENTRIES:
+            return list(range(count))
+        # a deep stack is mostly recursion: its outer frames matter most, then the innermost
+        return [*range(MAX_ENTRIES - 3), *range(count - 3, count)]
+
+    def _over(self) -> bool:
+        return self.bench.expired or len(self.attempts) >= MAX_ATTEMPTS
+
+    def _try(self, plan: Plan) -> Found | None:
+        started = time.monotonic()
+        emitted = synthesize(plan, self.recovery.event)
+        name = file_name(plan, self.recovery.event)
+        record = self.bench.replay(emitted.text, name, watch=bool(plan.sentinels))
+        outcome = judge_replay(self.expected, record, self._statement)
+        found = None
+        if outcome.reproduced:
+            found, outcome = self._confirm(plan, emitted, name, outcome)
+        self._note(plan, emitted, outcome, time.monotonic() - started)
+        return found
+
+    def _statement(self, path: str, line: int) -> str | None:
+        from reproof.reproducer.source import statement_text  # noqa: PLC0415
+
+        return statement_text(self.recovery.index.module(path), line)
+
+    def _note(self, plan: Plan, emitted: Emitted, outcome: Outcome, seconds: float) -> None:
+        entry = f"{plan.view.site.module}.{plan.view.site.qualname}"
+        said = "reproduced" if outcome.reason is None else str(outcome.reason)
+        detail = f"{emitted.call}: {outcome.detail}"
+        self.attempts.append(Attempt(entry=entry, outcome=said, detail=detail,
+                                     duration_s=round(seconds, 4)))
+        self.outcomes.append((plan, outcome))
+        self.progress.attempt(entry, said)
+
+    def _confirm(
+        self, plan: Plan, emitted: Emitted, name: str, outcome: Outcome
+    ) -> tuple[Found | None, Outcome]:
+        """Apply the control run and rule 5; a plan that fails either is no reproduction."""
+        control = self.bench.control(emitted.control)
+        report = control.report or {}
+        if report.get("ok") is not True:
+            return None, replace(outcome, reason=RefusalReason.ENVIRONMENT,
+                                 detail="building the arguments alone already fails")
+        trips = self._round_trips(plan, report.get("values"))
+        wrong = [n for n, same in trips.items() if not same]
+        if wrong:
+            return None, replace(outcome, reason=RefusalReason.UNRECOVERABLE_VALUE,
+                                 detail=f"{', '.join(wrong)} does not serialise to what was captured")
+        agreeing = 0
+        for _ in range(CONFIRMATIONS):
+            again = judge_replay(self.expected, self.bench.replay(emitted.text, name, watch=False),
+                                 self._statement)
+            agreeing += again.reproduced
+        confirmations = Confirmations(runs=CONFIRMATIONS, agreeing=agreeing, control_passed=True)
+        if agreeing < CONFIRMATIONS:
+            return None, replace(outcome, reason=RefusalReason.FLAKY,
+                                 detail=f"{agreeing} of {CONFIRMATIONS} confirming runs agree")
+        path = "/".join(p for p in (self.bench.folder, name) if p)
+        return Found(plan=plan, emitted=emitted, outcome=outcome, confirmations=confirmations,
+                     round_trips=trips, test_path=path), outcome
+
+    def _round_trips(self, plan: Plan, values: JSON) -> dict[str, bool]:
+        seen = values if isinstance(values, dict) else {}
+        found: dict[str, bool] = {}
+        for name, value in plan.values:
+            if not value.checkable or value.expression is None or name not in seen:
+                continue
+            same = agrees(value.captured, seen[name])
+            if same is not None:
+                found[name] = same
+        return found
+
+
+def sentinel_causes(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield (name, cause) of each value of a plan that could not be recovered."""
+    for name, value in plan.values:
+        if value.unknown is not None and value.provenance in (
+            Provenance.SENTINEL, Provenance.PARTIAL, Provenance.BUILT, Provenance.CALLER
+        ):
+            yield name, str(value.unknown.cause)
