@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reproof.cli.progress import CliProgress
-    from reproof.cli.request import Request
     from reproof.domain.event import JSON
+    from reproof.pipeline import Options
 
 
 class FakeEngine:
@@ -20,7 +20,7 @@ class FakeEngine:
 
     def __init__(self, *answers: dict[str, JSON] | BaseException) -> None:
         self.answers = list(answers)
-        self.requests: list[Request] = []
+        self.asked: list[Options] = []
         self.before: Callable[[CliProgress], None] = lambda _progress: None
         """Called before each answer, with the run's progress."""
 
@@ -29,10 +29,10 @@ class FakeEngine:
         return [RawPayload(b"{}", f"{crash}#{n}") for n in range(len(self.answers))]
 
     def reproduce(
-        self, payload: RawPayload, request: Request, progress: CliProgress
+        self, payload: RawPayload, options: Options, progress: CliProgress
     ) -> dict[str, JSON]:
         """Return or raise the answer for this payload."""
-        self.requests.append(request)
+        self.asked.append(options)
         self.before(progress)
         answer = self.answers[int(payload.origin.rpartition("#")[2])]
         if isinstance(answer, BaseException):

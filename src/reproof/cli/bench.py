@@ -98,10 +98,10 @@ class Asker:
         with TemporaryDirectory(prefix="reproof-bench-") as folder:
             tree = Path(folder) / "tree"
             shutil.copytree(source, tree, ignore=shutil.ignore_patterns("__pycache__", *dropped))
-            options = repro.parsed(list(_words(self.args, event, tree)))
-            request = repro.request_from(options, self.console)
+            words = repro.parsed(list(_words(self.args, event, tree)))
+            options = repro.options_from(words, self.console)
             (payload,) = self.engine.payloads(str(event))
-            return repro.judge(self.engine, payload, request, self.console)
+            return repro.judge(self.engine, payload, options, self.console)
 
 
 def run_case(case: Path, args: argparse.Namespace, asker: Asker) -> Row:

@@ -45,17 +45,17 @@ def execute(args: argparse.Namespace, console: Console, engine: Engine | None = 
             into = Path(stack.enter_context(TemporaryDirectory(prefix="reproof-demo-")))
         git = shutil.which("git", path=settings.load(Path()).search_path)
         tree = demo.install(into, git=git).resolve()
-        request = repro.request_from(_as_repro(args, tree), console)
+        options = repro.options_from(_as_repro(args, tree), console)
         if not console.as_json:
             for line in event_lines(tree):
                 console.result(line)
         engine = engine or repro.real_engine()
         (payload,) = engine.payloads(str(demo.EVENT))
-        document = repro.judge(engine, payload, request, console)
+        document = repro.judge(engine, payload, options, console)
         if console.as_json:
             console.document(document)
         else:
-            repro.say(document, request, console, show_test=True)
+            repro.say(document, options, console, show_test=True)
             if args.keep and document["status"] == "reproduced":
                 console.result(f"\nThe project and its new test are in {tree}")
         return ExitCode.of_status(str(document["status"]))

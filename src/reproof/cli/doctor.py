@@ -67,7 +67,7 @@ def execute(args: argparse.Namespace, console: Console) -> ExitCode:
 
 def look(found: Settings) -> Iterator[Finding]:
     """Yield one finding after another; slow ones (the sandboxes are really started) included."""
-    for name, availability in probe_all():
+    for name, availability in probe_all().items():
         yield Finding(
             section="sandbox",
             name=name,

@@ -64,6 +64,7 @@ def _facts(document: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
         ),
     )
     yield "test", _get(document, "test", "path")
+    yield "run it", _get(document, "test", "command")
 
 
 def _entry(document: Mapping[str, JSON]) -> str:

@@ -11,7 +11,6 @@ from reproof.cli.documents import combined, error_document
 from reproof.cli.exit_codes import ExitCode
 from reproof.cli.progress import progress_for
 from reproof.cli.render import verdict_lines
-from reproof.cli.request import Request
 from reproof.errors import InputError, NotAvailableError, ReproofError
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from reproof.cli.console import Console
     from reproof.cli.progress import CliProgress
     from reproof.domain.event import JSON
+    from reproof.pipeline import Options
     from reproof.sources.interface import RawPayload
 
 NOT_BUILT = "not available in this version"
@@ -33,7 +33,7 @@ class Engine(Protocol):
         ...
 
     def reproduce(
-        self, payload: RawPayload, request: Request, progress: CliProgress
+        self, payload: RawPayload, options: Options, progress: CliProgress
     ) -> dict[str, JSON]:
         """Return the verdict on one event as a `reproof/verdict/1` document."""
         ...
@@ -72,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"seal the evidence into a file ({NOT_BUILT})",
     )  # fmt: skip
     made.add_argument(
-        "--draft-pr", action="store_true", help=f"open a draft pull request ({NOT_BUILT})"
+        "--draft-pr", action="store_true", help=f"open a draft pull options ({NOT_BUILT})"
     )
 
 
@@ -125,7 +125,7 @@ def add_talk_options(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace, console: Console, engine: Engine | None = None) -> ExitCode:
     """Judge every event that CRASH names; return the worst exit code."""
     _refuse_unbuilt(args)
-    request = request_from(args, console)
+    options = options_from(args, console)
     engine = engine or real_engine()
     documents: list[dict[str, JSON]] = []
     payloads = engine.payloads(args.crash)
@@ -134,22 +134,22 @@ def execute(args: argparse.Namespace, console: Console, engine: Engine | None = 
     for number, payload in enumerate(payloads, 1):
         if len(payloads) > 1:
             console.note(f"event {number} of {len(payloads)}")
-        document = judge(engine, payload, request, console)
+        document = judge(engine, payload, options, console)
         documents.append(document)
         if not console.as_json:
-            say(document, request, console, show_test=console.on_terminal)
+            say(document, options, console, show_test=console.on_terminal)
     if console.as_json:
         console.document(combined(documents))
     return max(ExitCode.of_status(str(document["status"])) for document in documents)
 
 
 def judge(
-    engine: Engine, payload: RawPayload, request: Request, console: Console
+    engine: Engine, payload: RawPayload, options: Options, console: Console
 ) -> dict[str, JSON]:
     """Return the verdict on one event; what goes wrong with it is its document too."""
     progress = progress_for(console)
     try:
-        return engine.reproduce(payload, request, progress)
+        return engine.reproduce(payload, options, progress)
     except ReproofError as error:
         return error_document(error.code, error.message, error.hint)
     except Exception as error:  # noqa: BLE001 - one event's fault of ours must not hide the others
@@ -163,7 +163,7 @@ def judge(
         progress.done()
 
 
-def say(document: dict[str, JSON], request: Request, console: Console, *, show_test: bool) -> None:
+def say(document: dict[str, JSON], options: Options, console: Console, *, show_test: bool) -> None:
     """Tell one document to a person: verdicts on stdout, errors on stderr."""
     if document["status"] == "error":
         error = document.get("error")
@@ -178,17 +178,17 @@ def say(document: dict[str, JSON], request: Request, console: Console, *, show_t
     for line in verdict_lines(document, color=paint, verbose=console.verbose):
         console.result(line)
     if show_test:
-        show_source(document, request, console)
+        show_source(document, options, console)
 
 
-def show_source(document: dict[str, JSON], request: Request, console: Console) -> None:
+def show_source(document: dict[str, JSON], options: Options, console: Console) -> None:
     """Show the emitted test's text below the verdict, when one was written."""
     test = document.get("test")
     if not isinstance(test, dict) or not test.get("path"):
         return
     path = Path(str(test["path"]))
     try:
-        text = (path if path.is_absolute() else request.repo / path).read_text("utf-8")
+        text = (path if path.is_absolute() else options.repo / path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         console.note(f"the emitted test cannot be shown: {error}")
         return
@@ -198,7 +198,7 @@ def show_source(document: dict[str, JSON], request: Request, console: Console) -
     console.result(colored(text) if console.color_out else text.rstrip("\n"))
 
 
-def request_from(args: argparse.Namespace, console: Console) -> Request:
+def options_from(args: argparse.Namespace, console: Console) -> Options:
     """Combine the options with the settings. Raises `InputError` or `SettingsError`."""
     repo = Path(args.repo)
     if not repo.is_dir():
@@ -210,7 +210,9 @@ def request_from(args: argparse.Namespace, console: Console) -> Request:
     env = args.env or found.env
     if env == "snapshot":
         _not_available("--env snapshot")
-    return Request(
+    from reproof.pipeline import Options  # noqa: PLC0415 - not for --help and usage errors
+
+    return Options(
         repo=repo,
         ref=args.ref,
         timeout_s=args.timeout or found.timeout,

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reproof.cli.progress import CliProgress
-    from reproof.cli.request import Request
     from reproof.domain.event import JSON
+    from reproof.pipeline import Options
     from reproof.sources.interface import RawPayload
 
 CASE = """
@@ -46,10 +46,10 @@ class TreeReader(FakeEngine):
         return super().payloads(crash)
 
     def reproduce(
-        self, payload: RawPayload, request: Request, progress: CliProgress
+        self, payload: RawPayload, options: Options, progress: CliProgress
     ) -> dict[str, JSON]:
-        self.listings.append({path.name for path in request.repo.iterdir()})
-        return self.by_text[(request.repo / "svc.py").read_text()]
+        self.listings.append({path.name for path in options.repo.iterdir()})
+        return self.by_text[(options.repo / "svc.py").read_text()]
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_the_demo_shows_the_event_then_the_answer(
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
     assert out.index("'NoneType' object has no attribute 'factor'") < out.index("reproduced: ")
-    assert not engine.requests[0].repo.exists()  # a temporary folder, gone
+    assert not engine.asked[0].repo.exists()  # a temporary folder, gone
 
 
 def test_the_demo_runs_on_a_repository_whose_tag_is_the_release(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_what_is_not_built_says_so_and_does_nothing(
     engine = use(reproducing())
     assert main(["repro", "x.json", "--json", *words]) == ExitCode.ERROR
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "not_available"
-    assert engine.requests == []
+    assert engine.asked == []
 
 
 def test_an_unknown_command_names_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
@@ -229,13 +229,13 @@ def test_options_win_over_settings_and_settings_over_defaults(
     words = ["repro", "x.json", "--repo", str(tmp_path), "--timeout", "5", "--no-llm"]
     words += ["--param", "cart.size=3", "--source-map", "/srv/app=src", "--expect-raises"]
     main(words)
-    (request,) = engine.requests
-    assert (request.timeout_s, request.test_timeout_s, request.memory_mib) == (5.0, 3.0, None)
-    assert request.params == {"cart.size": "3"}
-    assert request.source_map == {"/srv/app": "src"}
-    assert request.expect_raises is True
-    assert request.out_dir == tmp_path / "somewhere"
-    assert (request.sandbox, request.env) == ("auto", "auto")
+    (options,) = engine.asked
+    assert (options.timeout_s, options.test_timeout_s, options.memory_mib) == (5.0, 3.0, None)
+    assert options.params == {"cart.size": "3"}
+    assert options.source_map == {"/srv/app": "src"}
+    assert options.expect_raises is True
+    assert options.out_dir == tmp_path / "somewhere"
+    assert (options.sandbox, options.env) == ("auto", "auto")
 
 
 def test_a_project_s_file_cannot_take_the_wall_away(
@@ -244,6 +244,6 @@ def test_a_project_s_file_cannot_take_the_wall_away(
     engine = use(reproducing())
     (tmp_path / ".env").write_text("REPROOF_SANDBOX=process\nREPROOF_TIMEOUT=9\n")
     main(["repro", "x.json", "--repo", str(tmp_path)])
-    assert engine.requests[0].sandbox == "auto"
-    assert engine.requests[0].timeout_s == 9.0
+    assert engine.asked[0].sandbox == "auto"
+    assert engine.asked[0].timeout_s == 9.0
     assert "REPROOF_SANDBOX in the project's .env is ignored" in capsys.readouterr().err
