@@ -98,7 +98,8 @@ class DirectoryTree:
     def _is_listable(self, entry: os.DirEntry[str]) -> bool:
         if not entry.is_symlink():
             return entry.is_file(follow_symlinks=False)
-        return self._holds(os.path.realpath(entry.path)) and entry.is_file()
+        real = os.path.realpath(entry.path)
+        return self._holds(real) and os.path.isfile(real)  # noqa: PTH113
 
 
 def is_relative(path: str) -> bool:
@@ -128,10 +129,12 @@ def _regular_file(real: str) -> bytes | None:
     try:
         # Non-blocking, so that a pipe in the tree cannot stop us; the path is already resolved.
         handle = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
+    except OSError:
+        # Missing or forbidden: for the reader of a tree it is not there.
+        return None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
         return None
     with os.fdopen(handle, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return None
         content = stream.read(MAX_FILE_BYTES + 1)
     return content if len(content) <= MAX_FILE_BYTES else None
