@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import math
 import os
-import secrets
 import signal
 import socket
 from dataclasses import asdict, dataclass
@@ -55,6 +54,7 @@ class Wall:
     prepare_run: Callable[[dict[str, Any]], dict[str, Any]] = lambda message: message
     """Last change to a run's message (a copy of the tree, where there is no overlay)."""
     clean_run: Callable[[], None] = lambda: None
+    clean_session: Callable[[], None] = lambda: None
 
 
 class WarmSession:
@@ -107,7 +107,7 @@ class WarmSession:
     ) -> RunRecord:
         self._become_ready()
         self._runs += 1
-        nonce = secrets.token_hex(16)
+        nonce = os.urandom(16).hex()
         message = {
             "run": self._runs,
             "kind": kind,
@@ -209,9 +209,7 @@ class WarmSession:
             tail = got.errors.kept[-2000:].decode("utf-8", "replace")
             raise SandboxBrokenError(f"a run could not give up its rights:\n{tail}")
         claim = parse_object(frames[1]) if frames is not None and len(frames) == 2 else None  # noqa: PLR2004
-        nonce_ok = claim is not None and secrets.compare_digest(
-            str(claim.get("nonce")).encode(), nonce.encode()
-        )
+        nonce_ok = claim is not None and claim.get("nonce") == nonce
         report = claim.get("report") if claim is not None and nonce_ok else None
         host = _measure(got, usage, outcome, limits, nonce_ok=nonce_ok)
         return RunRecord(host=host, report=report if isinstance(report, dict) else None)
@@ -257,6 +255,7 @@ class WarmSession:
         os.close(self._launched.diagnostics)
         if self._meter is not None:
             self._meter.remove()
+        self._wall.clean_session()
 
     def __enter__(self) -> Self:
         return self

@@ -47,6 +47,7 @@ def _keep(
         means = isolate.build(setup, run)
     else:
         if sys.platform == "linux":
+            syscalls.die_with_parent(signal.SIGKILL)
             syscalls.adopt_orphans()
         isolate.put_files(run["tree"], run["tree"], run["files"])
     strays = _count_unroutable() if walled else 0
@@ -62,6 +63,8 @@ def _keep(
         worker.main(setup, run, outputs, writer, (reader, woken, wakes, *ours, *scratch))
     for number in (writer, *outputs):
         os.close(number)
+    if not walled:
+        signal.signal(signal.SIGTERM, lambda _number, _frame: _give_up(child))
     status, usage, said = _watch(child, reader, woken)
     outcome: Dict[str, Any] = {
         "status": status,
@@ -144,6 +147,11 @@ def _count_unroutable() -> int:
     except FileNotFoundError:
         return total  # a kernel without IPv6
     return total
+
+
+def _give_up(child: int) -> NoReturn:
+    _kill_strays(child)
+    os._exit(0)
 
 
 def _kill_strays(child: int) -> None:

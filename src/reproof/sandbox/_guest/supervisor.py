@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 import traceback
-from typing import Any, Dict, List, NoReturn
+from typing import Any, Dict, List, NoReturn, Tuple
 
 from _reproof_guest import isolate, keeper, syscalls, wire
 
@@ -50,6 +50,8 @@ def main(channel_number: int, stdlib: List[str]) -> NoReturn:
 
 
 def _close_others(keep: int) -> None:
+    if not os.path.isdir("/proc/self/fd"):
+        return  # started with nothing else open, as the host's side sees to
     for name in os.listdir("/proc/self/fd"):
         number = int(name)
         if number > 2 and number != keep:  # noqa: PLR2004
@@ -104,13 +106,17 @@ def _serve(
     os.close(life)
     for number in descriptors:
         os.close(number)
-    _await_end(channel, run["run"], alive, child)
+    # Without a process namespace the keeper must live long enough to kill the others.
+    deadly = signal.SIGKILL if namespace >= 0 else signal.SIGTERM
+    _await_end(channel, run["run"], alive, (child, deadly))
     os.close(alive)
     status = os.waitpid(child, 0)[1]
     wire.send(channel, {"event": "ended", "run": run["run"], "keeper": status})
 
 
-def _await_end(channel: socket.socket, number: int, alive: int, child: int) -> None:
+def _await_end(
+    channel: socket.socket, number: int, alive: int, deadly: Tuple[int, int]
+) -> None:
     """Return when the keeper has let go of its end; kill it when the host says so."""
     poll = select.poll()
     poll.register(alive, select.POLLIN)
@@ -123,4 +129,4 @@ def _await_end(channel: socket.socket, number: int, alive: int, child: int) -> N
         if message is None:
             os._exit(0)
         if message.get("kill") == number:
-            os.kill(child, signal.SIGKILL)
+            os.kill(*deadly)

@@ -14,7 +14,7 @@ import sys
 import traceback
 from typing import Any, Dict, NoReturn, Sequence, Tuple
 
-from _reproof_guest import interpreter, isolate, wire
+from _reproof_guest import interpreter, isolate, syscalls, wire
 
 _BROKEN_WALL = 71
 _BROKEN_KIND = 70
@@ -31,6 +31,8 @@ def main(
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        if sys.platform == "linux":
+            syscalls.die_with_parent(signal.SIGKILL)
         os.setsid()
         for number in inherited:
             os.close(number)
