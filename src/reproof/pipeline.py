@@ -124,7 +124,7 @@ class _Job:
         self.report.interpreter(found, event)
         backend = choose(self.options.sandbox)
         revision = find_crash_revision(self.repo, event.release)
-        changed = changed_files(tree, revision) if revision else frozenset()
+        changed = changed_files(self.repo, revision, tree) if revision else set()
         self.report.revision = revision
         changed_python = {path for path in changed if path.endswith(".py")}
         crashed = tree

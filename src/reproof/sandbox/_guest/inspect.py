@@ -175,8 +175,9 @@ def _dataclass_field(field):
 def _attrs_field(field):
     import attr
 
-    name = getattr(field, "alias", None) or field.name.lstrip("_")
-    return [name, bool(field.init), field.default is not attr.NOTHING, bool(field.kw_only)]
+    alias = getattr(field, "alias", None) or field.name.lstrip("_")
+    return [field.name, bool(field.init), field.default is not attr.NOTHING, bool(field.kw_only),
+            alias if alias != field.name else None]
 
 
 def _pydantic_fields(cls):
@@ -185,7 +186,7 @@ def _pydantic_fields(cls):
     for name, field in fields.items():
         required = field.is_required() if callable(getattr(field, "is_required", None)) \
             else getattr(field, "required", True)
-        told.append([getattr(field, "alias", None) or name, True, not required, True])
+        told.append([name, True, not required, True, getattr(field, "alias", None)])
     return told
 
 

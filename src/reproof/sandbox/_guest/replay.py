@@ -13,7 +13,7 @@ import pytest
 
 from . import tracing
 
-_QUIET = ["-q", "-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:logging", "-p", "no:junitxml",
+_QUIET = ["-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:logging", "-p", "no:junitxml",
           "-p", "no:doctest", "-p", "no:faulthandler", "-p", "no:debugging", "-p", "no:pastebin",
           "-p", "no:stepwise", "-p", "no:setuponly", "-p", "no:setupplan", "-p", "no:nose",
           "-p", "no:legacypath", "-p", "no:unittest", "-o", "addopts=", "--noconftest",
