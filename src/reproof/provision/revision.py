@@ -1,7 +1,8 @@
 """Which commit crashed, and what the source looked like there. Reads only; never the user's tree.
 
-Every function takes a folder that may or may not be (in) a git repository; without one, or without
-git, the answer is "nothing" and no error. Paths are relative to that folder, with `/`.
+Every function takes a folder that may or may not be (in) a git repository. Questions about what is
+there are then answered with "nothing"; what needs a given commit raises `RepositoryError`. Paths
+are relative to that folder, with `/`.
 """
 
 from __future__ import annotations
@@ -49,6 +50,21 @@ def head(repo: Path) -> str | None:
     return _commit(repo, "HEAD")
 
 
+def resolve(repo: Path, ref: str) -> str:
+    """Return the full id of the commit that the user's `--ref` names: a branch, a tag, an id.
+
+    Raises `RepositoryError` if there is none.
+    """
+    found = None if "\0" in ref else _commit(repo, ref)
+    if found is None:
+        if head(repo) is None:
+            problem = "the source folder is no git repository (or has no commit, or git is missing)"
+        else:
+            problem = f"the repository has no commit {shown(ref)}"
+        raise RepositoryError(problem, hint="name a branch, a tag or a commit id with --ref")
+    return found
+
+
 def find_crash_revision(repo: Path, release: str | None) -> str | None:
     """Return the full id of the commit that `release` names, if this repository holds it.
 
@@ -93,22 +109,21 @@ def history_versions(repo: Path, path: str, limit: int) -> list[tuple[str, str]]
     ]
 
 
-def changed_files(repo: Path, rev: str) -> set[str]:
-    """Return the files that differ between a commit and the folder as it is on the disk now.
+def changed_files(repo: Path, rev: str, tree: Path | None = None) -> set[str]:
+    """Return the files that differ between a commit and a folder as it is on the disk now.
 
-    Changed, deleted or no longer regular files, whatever their kind, and Python files that the
-    commit does not have. Line ends do not count as a difference.
+    The folder is the repository's own, or `tree` (an export of another commit, say). Changed,
+    deleted or no longer regular files, whatever their kind, and Python files that the commit does
+    not have. Line ends do not count as a difference.
 
-    Raises `RepositoryError` if there is a repository but the commit cannot be read: "nothing has
-    changed" would be a claim.
+    Raises `RepositoryError` if the commit cannot be read: "nothing has changed" would be a claim.
     """
-    if head(repo) is None:
-        return set()
-    root = os.path.realpath(repo)
+    folder = repo if tree is None else tree
+    root = os.path.realpath(folder)
     blobs = [blob for blob in _blobs(repo, rev) if blob.mode in _REGULAR]
     changed = {blob.path for blob in blobs if not _is_same(f"{root}/{blob.path}", blob)}
     known = {blob.path for blob in blobs}
-    return changed | {path for path in DirectoryTree(repo).python_files() if path not in known}
+    return changed | {path for path in DirectoryTree(folder).python_files() if path not in known}
 
 
 def export(repo: Path, rev: str, into: Path) -> None:

@@ -16,6 +16,7 @@ from reproof.provision.revision import (
     find_crash_revision,
     head,
     history_versions,
+    resolve,
 )
 
 if TYPE_CHECKING:
@@ -155,14 +156,40 @@ class TestWithoutRepository:
         assert head(tmp_path) is None
         assert find_crash_revision(tmp_path, "v1") is None
         assert file_at(tmp_path, "0" * 40, "a.py") is None
-        assert changed_files(tmp_path, "0" * 40) == set()
         assert history_versions(tmp_path, "a.py", 5) == []
+
+    def test_what_needs_a_commit_is_an_error(self, tmp_path: Path) -> None:
+        with pytest.raises(RepositoryError):
+            changed_files(tmp_path, "0" * 40)
+        with pytest.raises(RepositoryError):
+            export(tmp_path, "0" * 40, tmp_path / "out")
+        with pytest.raises(RepositoryError, match="no git repository"):
+            resolve(tmp_path, "main")
 
     def test_a_repository_without_commits_has_no_head(self, repo: Path) -> None:
         assert head(repo) is None
 
     def test_a_missing_folder_is_none(self, tmp_path: Path) -> None:
         assert head(tmp_path / "missing") is None
+
+
+class TestResolve:
+    def test_what_a_user_may_name(self, repo: Path) -> None:
+        first = commit(repo, a="1")
+        git(repo, "tag", "v1")
+        second = commit(repo, a="2")
+        assert {ref: resolve(repo, ref) for ref in ("v1", "main~1", first[:8])} == {
+            "v1": first,
+            "main~1": first,
+            first[:8]: first,
+        }
+        assert resolve(repo, "main") == resolve(repo, "HEAD") == second
+
+    @pytest.mark.parametrize("ref", ["missing", "", "--all", "-h", "a\0b", "HEAD:a.py"])
+    def test_no_commit(self, repo: Path, ref: str) -> None:
+        commit(repo, a="1")
+        with pytest.raises(RepositoryError, match="no commit"):
+            resolve(repo, ref)
 
 
 class TestFileAt:
@@ -224,6 +251,13 @@ class TestChangedFiles:
         rev = commit(repo, a="1")
         commit(repo, a="2")
         assert changed_files(repo, rev) == {"a.py"}
+
+    def test_against_another_folder_than_the_repositorys(self, repo: Path, tmp_path: Path) -> None:
+        old = commit(repo, a="1", b="1")
+        new = commit(repo, a="2", b="1")
+        (repo / "b.py").write_text("local edit, not to be looked at")
+        export(repo, new, tmp_path / "out")
+        assert changed_files(repo, old, tmp_path / "out") == {"a.py"}
 
     def test_line_ends_do_not_count(self, repo: Path) -> None:
         rev = commit(repo, a="x = 1\ny = 2\n")
