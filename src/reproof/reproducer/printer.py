@@ -143,7 +143,9 @@ class _Printer:
         """Tell whether one-line text ends within the width."""
         return column + text_width(text) + suffix <= self.width
 
-    def layout(self, node: ast.expr, indent: int, column: int, suffix: int) -> str:
+    def layout(  # noqa: C901, PLR0911 - one case per kind of node
+        self, node: ast.expr, indent: int, column: int, suffix: int
+    ) -> str:
         """Return the text of an expression that starts at `column`, split where it must be.
 
         `suffix` columns stay free on its last line.
@@ -170,7 +172,8 @@ class _Printer:
                 return "*" + self.layout(value, indent, column + 1, suffix)
             case ast.BinOp() | ast.BoolOp() | ast.Compare():
                 return ("\n" + " " * indent).join(self.operands(node))
-        return text
+            case _:
+                return text
 
     def _exploded(self, opening: str, lines: Sequence[str], closing: str, indent: int) -> str:
         inner = " " * (indent + INDENT)
@@ -197,7 +200,7 @@ class _Printer:
         head = self.flat(node.func)
         if not self.fits(head, column, 1):
             head = self.layout(node.func, indent, column, 1)
-        arguments = [*node.args, *node.keywords]
+        arguments: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
         if not arguments:
             return head + "()"
         together = ", ".join(map(self.flat, arguments))
@@ -232,7 +235,8 @@ class _Printer:
                 same = isinstance(left, ast.BinOp) and _BINARY[type(left.op)][1] == level
                 head = self.operands(left) if same else [self.guarded(left, level)]
                 return [*head, f"{sign} {self.guarded(right, level + 1)}"]
-        return [self.flat(node)]
+            case _:
+                return [self.flat(node)]
 
     def right_side(self, node: ast.expr, indent: int, column: int, suffix: int = 0) -> str:
         """Return the text of a whole right-hand side, in parentheses where only they help."""
@@ -246,7 +250,8 @@ class _Printer:
                 return self._operation(node, indent, column, suffix)
             case ast.Constant() | ast.Name() | ast.Attribute() if self.fits(text, inner):
                 return f"(\n{pad}{text}\n{end})"
-        return self.layout(node, indent, column, suffix)
+            case _:
+                return self.layout(node, indent, column, suffix)
 
     def _operation(self, node: ast.expr, indent: int, column: int, suffix: int) -> str:
         """Split a lone operator's right operand if it has brackets, else one operand per line."""
@@ -305,6 +310,8 @@ class _Printer:
                 return self._block(pad + head + self._items(items, indent, head), node.body, indent)
             case ast.ImportFrom():
                 return pad + self._import_from(node, indent)
+            case _:
+                pass
         return "\n".join(pad + line for line in ast.unparse(node).split("\n"))
 
     def _block(self, head: str, body: Sequence[ast.stmt], indent: int) -> str:
@@ -344,7 +351,8 @@ def _last_operand(node: ast.expr) -> ast.expr:
             | ast.Compare(comparators=[*_, last])
         ):
             return last
-    return node
+        case _:
+            return node
 
 
 def _has_brackets(node: ast.expr) -> bool:
@@ -355,10 +363,11 @@ def _has_brackets(node: ast.expr) -> bool:
             return bool(items)
         case ast.Call(args=args, keywords=keywords):
             return bool(args or keywords)
-    return False
+        case _:
+            return False
 
 
-def _precedence(node: ast.expr) -> int:
+def _precedence(node: ast.expr) -> int:  # noqa: PLR0911 - one case per kind of node
     match node:
         case ast.BinOp(op=operator):
             return _BINARY[type(operator)][1]
@@ -378,7 +387,8 @@ def _precedence(node: ast.expr) -> int:
             return _CONDITION
         case ast.Lambda() | ast.Yield() | ast.YieldFrom() | ast.NamedExpr():
             return _LAMBDA
-    return _ATOM
+        case _:
+            return _ATOM
 
 
 def _write_constant(_: _Printer, node: ast.Constant) -> str:

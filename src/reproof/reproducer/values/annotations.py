@@ -34,11 +34,13 @@ class Spec:
 
 
 def alternatives(annotation: ast.expr | None) -> tuple[Spec, ...]:
-    """Return the alternatives of an annotation; unions are flattened, `Any` and unknowns dropped."""
+    """Return the alternatives of an annotation; unions are flattened, `Any` is dropped."""
     return tuple(_specs(annotation, 0))
 
 
-def _specs(node: ast.expr | None, depth: int) -> list[Spec]:
+def _specs(  # noqa: PLR0911 - one case per form
+    node: ast.expr | None, depth: int
+) -> list[Spec]:
     if node is None or depth > _MAX_DEPTH:
         return []
     match node:
@@ -57,7 +59,8 @@ def _specs(node: ast.expr | None, depth: int) -> list[Spec]:
                 return []
             canonical = "set" if dotted == "abc.Set" else _CANONICAL.get(name, name)
             return [Spec(canonical, dotted)]
-    return []
+        case _:
+            return []
 
 
 def _subscripted(owner: ast.expr, arguments: ast.expr, depth: int) -> list[Spec]:

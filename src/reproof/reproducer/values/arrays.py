@@ -67,7 +67,8 @@ def _is_text(node: ast.expr, pattern: re.Pattern[str]) -> bool:
     match node:
         case ast.Constant(value=str() as text):
             return pattern.fullmatch(text) is not None
-    return False
+        case _:
+            return False
 
 
 def _scalar(name: str) -> Builder:
@@ -125,4 +126,6 @@ def _dtype_text(node: ast.expr) -> str:
             text = name
         case ast.Constant(value=str() as content):
             text = content
+        case _:
+            pass
     return text if _DTYPE.fullmatch(text) else ""

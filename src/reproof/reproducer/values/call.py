@@ -55,7 +55,7 @@ class Call:
         )
 
 
-def kind_of(node: ast.expr) -> str:
+def kind_of(node: ast.expr) -> str:  # noqa: PLR0911 - one case per kind of node
     """Return a word for what a decoded node is: `int`, `str`, `list`, or the name it calls."""
     match node:
         case ast.Constant(value=value):
@@ -74,7 +74,8 @@ def kind_of(node: ast.expr) -> str:
             return name
         case ast.Call(func=ast.Attribute(attr=name)):
             return name
-    return "other"
+        case _:
+            return "other"
 
 
 def constructor(

@@ -46,7 +46,8 @@ class ParameterFact:
 
     name: str
     kind: str = "positional_or_keyword"
-    """`positional_only`, `positional_or_keyword`, `keyword_only`, `var_positional`, `var_keyword`."""
+    """As `inspect` names it: `positional_only`, `positional_or_keyword`, `var_positional`,
+    `keyword_only`, `var_keyword`."""
     has_default: bool = False
 
 
@@ -70,7 +71,7 @@ class ClassLookup(Protocol):
     """Finds classes and functions by the name a repr shows."""
 
     def find(self, name: str) -> Sequence[ClassFact]:
-        """Return what goes by a bare or dotted name, the likeliest first; empty when nothing does."""
+        """Return what goes by a bare or dotted name, the likeliest first."""
         ...
 
 
@@ -90,9 +91,12 @@ class DictLookup:
         return [
             fact
             for fact in self.facts
-            if f"{fact.module}.{fact.qualname}" == name
-            or fact.qualname == name
-            or fact.qualname.rpartition(".")[2] == name
+            if name
+            in {
+                f"{fact.module}.{fact.qualname}",
+                fact.qualname,
+                fact.qualname.rpartition(".")[2],
+            }
         ]
 
 

@@ -1,8 +1,8 @@
-"""JSON containers: which Python container was it, and what were its keys?
+"""JSON arrays: which Python container each was.
 
-A sender writes list, tuple, set, frozenset, named tuple and array as one JSON array, every mapping
-as one JSON object with `str(key)` for keys. The type comes from the annotation, the default, and
-what the source does with the variable, in this order; after these come list, tuple, set.
+A sender writes list, tuple, set, frozenset, named tuple and array as one JSON array. The type comes
+from the annotation, the default, and what the source does with the variable, in this order; after
+these come list, tuple, set.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def is_hashable(node: ast.expr) -> bool:
             return all(is_hashable(item) for item in items)
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             return name not in _UNHASHABLE_CALLS
-    return True
+        case _:
+            return True
 
 
 class ListReading:
@@ -152,7 +153,8 @@ def _by_default(default: ast.expr | None) -> tuple[str, ...]:
             return ("set",)
         case ast.Call(func=ast.Name(id="frozenset")):
             return ("frozenset",)
-    return ()
+        case _:
+            return ()
 
 
 def _by_uses(uses: frozenset[str]) -> tuple[str, ...]:
@@ -235,7 +237,8 @@ def _number(node: ast.expr) -> int | float | None:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             inner = _number(operand)
             return None if inner is None else -inner
-    return None
+        case _:
+            return None
 
 
 _BUILDERS: dict[str, ListBuilder] = {

@@ -81,14 +81,14 @@ def _is_too_large(captured: JSON) -> bool:
 
 
 def _json(captured: JSON, meta: JSON, place: Place) -> Decoded:
-    if place.depth > MAX_DEPTH:
-        return unknown(UnknownCause.TOO_LARGE, "")
     reason = annotated(captured, meta)
+    if place.depth > MAX_DEPTH:
+        reason = unknown(UnknownCause.TOO_LARGE, "")
     if reason is not None:
         return reason
     match captured:
         case str():
-            return _leaf(captured, meta, place)
+            return _leaf(captured, place)
         case list():
             return _array(captured, meta, place)
         case dict():
@@ -96,11 +96,12 @@ def _json(captured: JSON, meta: JSON, place: Place) -> Decoded:
         case None:
             # A null where `repr` text belongs is what a scrubber leaves of a container.
             return unknown(UnknownCause.REDACTED, "null")
-    # Senders of other dialects keep JSON's own numbers and booleans.
-    return single(make.constant(captured))
+        case _:
+            # Senders of other dialects keep JSON's own numbers and booleans.
+            return single(make.constant(captured))
 
 
-def _leaf(text: str, meta: JSON, place: Place) -> Decoded:
+def _leaf(text: str, place: Place) -> Decoded:
     reason = marked(text)
     if reason is not None:
         return reason
@@ -154,7 +155,7 @@ def _holds_text_only(value: JSON) -> bool:
     return True
 
 
-def _cut_note(length: int, meta: JSON, place: Place) -> str:
+def _cut_note(length: int, place: Place) -> str:
     """Return the note for a container that is exactly as long as a sender lets it be."""
     version = place.hints.sdk_version
     silent = version is None or version >= _SILENT_SINCE
@@ -164,7 +165,7 @@ def _cut_note(length: int, meta: JSON, place: Place) -> str:
 
 
 def _array(captured: list[JSON], meta: JSON, place: Place) -> Decoded:
-    note = _cut_note(len(captured), meta, place)
+    note = _cut_note(len(captured), place)
     known: dict[tuple[int, ...], list[Decoded]] = {}
     groups: list[Decoded] = []
     for reading in list_readings(place, len(captured)):
@@ -200,7 +201,7 @@ def _below(meta: JSON, key: str) -> JSON:
 
 
 def _object(captured: dict[str, JSON], meta: JSON, place: Place) -> Decoded:
-    note = _cut_note(len(captured), meta, place)
+    note = _cut_note(len(captured), place)
     inner = value_annotation(place)
     values = []
     for key, value in captured.items():

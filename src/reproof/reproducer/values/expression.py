@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import EllipsisType
 
-Scalar: TypeAlias = "None | bool | int | float | complex | str | bytes | EllipsisType"
+Scalar: TypeAlias = "bool | int | float | complex | str | bytes | EllipsisType | None"
 Node = TypeVar("Node", bound=ast.AST)
 
 _EXACT_INTEGER = 1e15
@@ -58,6 +58,7 @@ class Expression:
         return self.imports == other.imports and ast.dump(self.node) == ast.dump(other.node)
 
     def __hash__(self) -> int:
+        """Agree with `__eq__`."""
         return hash((ast.dump(self.node), self.imports))
 
 

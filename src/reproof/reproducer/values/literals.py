@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from reproof.reproducer.values.place import Place
     from reproof.reproducer.values.text import Parsed
 
-_NUMBERS = int | float | complex
 
-
-def decode_node(node: ast.expr, source: Parsed, place: Place) -> Decoded:
+def decode_node(  # noqa: C901, PLR0911 - one case per kind of node
+    node: ast.expr, source: Parsed, place: Place
+) -> Decoded:
     """Return what a node of a captured repr stands for."""
     match node:
         case ast.Constant():
@@ -65,7 +65,8 @@ def decode_node(node: ast.expr, source: Parsed, place: Place) -> Decoded:
             return _named(node, source, place)
         case ast.Call():
             return _call(node, source, place)
-    return unknown(UnknownCause.UNPARSABLE, source.text)
+        case _:
+            return unknown(UnknownCause.UNPARSABLE, source.text)
 
 
 def _constant(node: ast.Constant, source: Parsed) -> Decoded:
@@ -129,12 +130,12 @@ def _number(node: ast.expr, source: Parsed) -> Decoded:
     return single(make.constant(value))
 
 
-def _evaluated(node: ast.expr, source: Parsed) -> complex | None:
+def _evaluated(  # noqa: PLR0911 - one case per kind of node
+    node: ast.expr, source: Parsed
+) -> complex | None:
     match node:
-        case ast.Constant(value=value) if isinstance(value, _NUMBERS) and not isinstance(
-            value, bool
-        ):
-            return value if source.is_canonical(node) else None
+        case ast.Constant(value=int() | float() | complex() as value):
+            return value if type(value) is not bool and source.is_canonical(node) else None
         case ast.Name(id="inf" | "nan" as name):
             return float(name)
         case ast.Name(id="infj" | "nanj" as name):
@@ -146,12 +147,13 @@ def _evaluated(node: ast.expr, source: Parsed) -> complex | None:
             return None if inner is None else -inner
         case ast.BinOp(left=left, op=operator, right=right):
             real, imaginary = _evaluated(left, source), _evaluated(right, source)
-            if isinstance(real, complex) or real is None or not isinstance(imaginary, complex):
+            if not isinstance(real, float | int) or not isinstance(imaginary, complex):
                 return None
             size = imaginary.imag if isinstance(operator, ast.Add) else -imaginary.imag
             negative_zero = isinstance(left, ast.UnaryOp) and real == 0
             return complex(-0.0 if negative_zero else float(real), size)
-    return None
+        case _:
+            return None
 
 
 def _flags(node: ast.BinOp, source: Parsed, place: Place) -> Decoded:
@@ -235,4 +237,5 @@ def _array_items(node: ast.expr, source: Parsed, place: Place) -> Decoded:
             return single(make.constant(-value))
         case ast.BinOp(left=_, right=ast.Constant(value=complex())):
             return unknown(UnknownCause.UNPARSABLE, source.text)
-    return decode_node(node, source, place)
+        case _:
+            return decode_node(node, source, place)

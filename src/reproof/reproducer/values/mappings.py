@@ -1,4 +1,4 @@
-"""JSON objects: what were the keys, and which mapping was it?
+"""JSON objects: what the keys were, and which mapping it was.
 
 A sender writes `str(key)`, so `3`, `"3"` and an `IntEnum` of 3 look alike. The annotation decides;
 without one all keys are taken for strings first, and for what they look like second.
@@ -111,7 +111,9 @@ def value_annotation(place: Place) -> ast.expr | None:
     return None
 
 
-def _annotated_key(key: str, spec: Spec, place: Place) -> Expression | None:
+def _annotated_key(  # noqa: PLR0911 - one per kind of key
+    key: str, spec: Spec, place: Place
+) -> Expression | None:
     if spec.name == "str":
         return make.constant(key)
     if spec.name in _LITERAL_NAMES:

@@ -1,7 +1,7 @@
 """From hostile text to a syntax tree, within bounds.
 
 CPython reprs are nearly Python source. What is not are the `<...>` forms inside them
-(`Order(state=<State.PAID: 'paid'>)`): each is cut out, replaced by a name, and kept beside the tree.
+(`Order(state=<State.PAID: 'paid'>)`): each is cut out, replaced by a name, kept beside the tree.
 Everything that could make the parser recurse, warn or run long is refused before it sees the text.
 """
 
@@ -91,7 +91,9 @@ def _unparsable(text: str) -> Unknown:
     return unknown(UnknownCause.TRUNCATED if cut else UnknownCause.UNPARSABLE, text)
 
 
-def _mask(text: str, depth: int) -> tuple[str, dict[str, str]] | Unknown:
+def _mask(  # noqa: C901 - one case per kind of token
+    text: str, depth: int
+) -> tuple[str, dict[str, str]] | Unknown:
     """Replace `<...>` forms by names; refuse what no repr contains and what is too much."""
     mark = _MARK
     while mark in text:
@@ -125,6 +127,8 @@ def _mask(text: str, depth: int) -> tuple[str, dict[str, str]] | Unknown:
             case "plain":
                 plain.append(piece)
                 run += len(_OPERATOR.findall(piece))
+            case _:
+                pass
         if depth > MAX_DEPTH or commas > MAX_NODES or run > _MAX_RUN:
             return unknown(UnknownCause.TOO_LARGE, text)
         pieces.append(piece)
