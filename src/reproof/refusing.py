@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from reproof.domain.refusal import Refusal, RefusalReason
 from reproof.domain.run import MIB, RunEnd
 from reproof.domain.text import shown
-from reproof.reproducer.source import EntryKind
+from reproof.reproducer.evaluate import module_globals
+from reproof.reproducer.source import EntryKind, changes_global, own_nodes
 from reproof.reproducer.values.provenance import Provenance, UnknownCause
 from reproof.verdict.diagnose import withheld
 
@@ -74,6 +76,16 @@ def explain(search: Search, case: Case) -> Refusal:
     reason = outcome.reason or RefusalReason.PASSED
     if reason is RefusalReason.DIFFERENT_EXCEPTION and outcome.raised is not None:
         reason = withheld(*outcome.raised) or reason
+    state = _changing_globals(case)
+    if state and reason in (RefusalReason.PASSED, RefusalReason.DIFFERENT_EXCEPTION) and not any(
+        v.unknown is not None or v.stale for _, v in plan.values
+    ):
+        return Refusal(
+            reason=RefusalReason.GLOBAL_STATE,
+            summary=f"{', '.join(map(shown, state))} is changed while the program runs, and what it "
+            f"held is not in the event; without it: {outcome.detail}",
+            hint="capture the module's state with the event (custom_repr, extra), or enter further out",
+        )
     tried = Counter(o.reason for _, o in outcomes)
     others = ", ".join(f"{count} {name}" for name, count in tried.most_common() if name != reason)
     entry = f"{plan.view.site.module}.{plan.view.site.qualname}"
@@ -84,14 +96,26 @@ def explain(search: Search, case: Case) -> Refusal:
                    hint=_hint(reason, plan))
 
 
+def _changing_globals(case: Case) -> list[str]:
+    """Return the module globals that the crash function reads and the module's code changes."""
+    site = case.views[-1].site
+    module = case.index.module(site.path)
+    if site.node is None or module is None:
+        return []
+    read = {n.id for n in own_nodes(site.node) if isinstance(n, ast.Name)}
+    held = {n for n, how in module_globals(module).items() if how == "value" and n in read}
+    return sorted(name for name in held if changes_global(module, name))
+
+
 def _by_missing(
     reason: RefusalReason, outcomes: Sequence[tuple[Plan, Outcome]]
 ) -> RefusalReason:
     """A replay that went another way with a value unknown says that the value was needed."""
     if reason not in (RefusalReason.PASSED, RefusalReason.DIFFERENT_EXCEPTION,
-                      RefusalReason.DIFFERENT_LOCATION):
+                      RefusalReason.DIFFERENT_LOCATION, RefusalReason.LOW_FIDELITY):
         return reason
-    if all(any(v.unknown is not None for _, v in plan.values) for plan, _ in outcomes):
+    if all(any(v.unknown is not None or v.stale for _, v in plan.values)
+           for plan, _ in outcomes):
         return RefusalReason.UNRECOVERABLE_VALUE
     return reason
 
@@ -141,7 +165,7 @@ def _weight(outcome: Outcome, plan: Plan) -> tuple[int, float, int]:
 
 
 def _hint(reason: RefusalReason, plan: Plan) -> str:
-    missing = [n for n, v in plan.values if v.unknown is not None]
+    missing = [n for n, v in plan.values if v.unknown is not None or v.stale]
     if missing:
         return f"supply {', '.join(map(shown, missing))} with --param, or capture it"
     return {

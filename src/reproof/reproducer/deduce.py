@@ -71,7 +71,7 @@ def _spots(exception: str, message: str, statement: ast.stmt) -> list[tuple[ast.
             statement.op, ast.Div | ast.FloorDiv | ast.Mod
         ):
             divisions.append(statement.value)
-        return [(d, zero) for d in divisions]
+        return [_emptied(d, zero) for d in divisions]
     if match := _NONE_ATTRIBUTE.match(message):
         return [
             (n.value, none) for n in nodes if isinstance(n, ast.Attribute) and n.attr == match[1]
@@ -94,6 +94,14 @@ def _spots(exception: str, message: str, statement: ast.stmt) -> list[tuple[ast.
     if match := _OPERANDS.match(message):
         return _operands(match, statement, nodes)
     return _emptiness(exception, message, nodes)
+
+
+def _emptied(divisor: ast.expr, zero: ast.expr) -> tuple[ast.expr, ast.expr]:
+    """A divisor `len(x)` of zero proves that `x` is empty; a list is what is most often counted."""
+    if (isinstance(divisor, ast.Call) and isinstance(divisor.func, ast.Name)
+            and divisor.func.id == "len" and len(divisor.args) == 1):
+        return divisor.args[0], ast.List([], ast.Load())
+    return divisor, zero
 
 
 def _emptiness(

@@ -35,6 +35,8 @@ class Facts:
     """Dotted class name -> (module, global) pairs that hold an instance of exactly that class."""
     errors: Mapping[str, str] = field(default_factory=dict)
     """Module of a frame -> why it could not be imported."""
+    tuples: Sequence[ClassFact] = ()
+    """Named tuple classes that the frames' modules hold: events show them as plain lists."""
 
     def find(self, name: str) -> Sequence[ClassFact]:
         """Return what goes by a bare or dotted name, the likeliest first."""
@@ -56,6 +58,10 @@ def names_in(variables: Iterable[Mapping[str, JSON]]) -> tuple[str, ...]:
                 for match in pattern.finditer(text[:MAX_TEXT]):
                     if is_dotted(match[1]) and len(match[1]) < MAX_TEXT // 100:
                         found.setdefault(match[1])
+                        owner = match[1].rpartition(".")[0]
+                        if pattern is _ANGLED and owner:
+                            # `<State.VOID: 'void'>` names a member: its class is what is asked
+                            found.setdefault(owner)
             if len(found) >= MAX_NAMES:
                 return tuple(found)[:MAX_NAMES]
     return tuple(found)
@@ -82,7 +88,10 @@ def read_facts(report: Mapping[str, JSON] | None) -> Facts:
     names = report.get("names")
     instances = report.get("instances")
     errors = report.get("errors")
+    tuples = report.get("tuples")
     return Facts(
+        tuples=tuple(fact for item in (tuples if isinstance(tuples, list) else [])
+                     if (fact := _fact(item)) is not None),
         names={
             name: tuple(fact for item in told if (fact := _fact(item)) is not None)
             for name, told in (names.items() if isinstance(names, dict) else ())

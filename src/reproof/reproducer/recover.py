@@ -67,6 +67,8 @@ class Recovered:
     captured: JSON = None
     checkable: bool = False
     """Serialising it again must give `captured`."""
+    stale: bool = False
+    """The captured text is the value at the crash, and the code may have changed it since entry."""
 
     @property
     def weak(self) -> bool:
@@ -166,12 +168,33 @@ class Recovery:
             if change in (Change.REBOUND, Change.MUTATED)
             else ""
         )
+        yield from self._named_tuples(view, parameter, captured)
         for candidate in decoded:
             made = _from_candidate(candidate, captured)
             if parameter.default is not None and _equal(candidate.expression, parameter.default):
                 yield replace(made, expression=None, note="its default")
             else:
-                yield replace(made, note=made.note or note)
+                yield replace(made, note=made.note or note, stale=bool(note))
+
+    def _named_tuples(
+        self, view: FrameView, parameter: Parameter, captured: JSON
+    ) -> Iterator[Recovered]:
+        """A list whose items the source reads by name is a named tuple; the sender drops names."""
+        if not isinstance(captured, list) or not captured:
+            return
+        uses = {use for use in uses_of(view.site, parameter.name) if use.isidentifier()}
+        for fact in self.facts.tuples:
+            names = [f.name for f in fact.fields]
+            if len(names) != len(captured) or not uses & set(names):
+                continue
+            items = [decode(item, self._hints(view, None, "")) for item in captured]
+            values = [item[0].expression for item in items if not isinstance(item, Unknown)]
+            if len(values) == len(names):
+                yield Recovered(
+                    expression=call(reference(fact.module, fact.qualname), (),
+                                    list(zip(names, values, strict=True))),
+                    provenance=Provenance.CONSTRUCTED, captured=captured, checkable=True,
+                    note="a named tuple by its use", ambiguous=True)
 
     def _captured_unknown(self, position: int, parameter: Parameter) -> Unknown:
         view = self.views[position]
@@ -296,10 +319,14 @@ class Recovery:
             if value is not None:
                 return [Recovered(expression=value, provenance=Provenance.BUILT)]
         fact = self._class_of(view, name, unknown)
-        if fact is None:
-            return []
         state = self.attributes_of(position, name)
-        return list(self._instances(fact, state, unknown))
+        if fact is not None:
+            return list(self._instances(fact, state, unknown))
+        if not state:
+            return []
+        stand_in = call(reference("types", "SimpleNamespace"), (), list(state.items()))
+        return [Recovered(expression=stand_in, provenance=Provenance.PARTIAL, unknown=unknown,
+                          note="its class is not in this tree; it holds only what is known")]
 
     def _instances(
         self, fact: ClassFact, state: Mapping[str, Expression], unknown: Unknown

@@ -399,6 +399,21 @@ def _change_by(node: ast.AST, name: str) -> Change:
     return Change.NONE
 
 
+def changes_global(module: ast.Module, name: str) -> bool:
+    """Say whether some function of the module rebinds or changes a module-level name."""
+    for function in ast.walk(module):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        own = list(own_nodes(function))
+        local = {n.id for n in own if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        declared = {d for n in own if isinstance(n, ast.Global) for d in n.names}
+        if name in declared:
+            return True
+        if name not in local and any(_change_by(n, name) is Change.MUTATED for n in own):
+            return True
+    return False
+
+
 def _root_name(node: ast.expr) -> str | None:
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
         node = node.value

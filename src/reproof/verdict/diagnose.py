@@ -15,7 +15,7 @@ _NETWORK = frozenset(
     "EndpointConnectionError".split()
 )
 _DATABASE = re.compile(r"no such (?:table|column)|relation .* does not exist|Unknown database"
-                       r"|could not connect to server|database is locked", re.IGNORECASE)
+                       r"|could not connect to server|unable to open database|database is locked", re.IGNORECASE)
 _FILE = frozenset({"FileNotFoundError", "NotADirectoryError", "IsADirectoryError"})
 _LOOP = re.compile(r"no running event loop|attached to a different loop|Event loop is closed")
 

@@ -13,10 +13,15 @@ from . import tracing
 
 MAX_FOUND = 4
 MAX_FIELDS = 60
+MAX_TUPLES = 100
 
 
 def run(request):
-    """Return ``{"errors": {module: text}, "names": {name: [fact]}, "instances": {name: [[m, a]]}}``."""
+    """Return what was found.
+
+    ``{"errors": {module: text}, "names": {name: [fact]}, "instances": {name: [[module, global]]},
+    "tuples": [fact]}``
+    """
     tracing.prepare_path(request)
     errors = {}
     for module in request["imports"]:
@@ -32,8 +37,19 @@ def run(request):
         if found:
             names[name] = found
     instances = {name: _instances(name, order, request["root"]) for name in request["instances"]}
-    return {"errors": errors, "names": names, "instances": instances,
+    return {"errors": errors, "names": names, "instances": instances, "tuples": _tuples(request),
             "python": list(sys.version_info[:3])}
+
+
+def _tuples(request):
+    found = {}
+    for name in request["imports"]:
+        for thing in list(getattr(sys.modules.get(name), "__dict__", {}).values()):
+            if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
+                fact = _fact(thing, thing.__module__ + "." + thing.__qualname__)
+                if fact is not None and len(found) < MAX_TUPLES:
+                    found[id(thing)] = fact
+    return list(found.values())
 
 
 def _known_tops(request):
