@@ -6,7 +6,6 @@ of `reproof/verdict/1` never meets a missing one (`schemas/verdict-1.json` is th
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -69,4 +68,6 @@ def combined(documents: Sequence[dict[str, JSON]]) -> dict[str, JSON]:
 
 def as_json_text(document: Mapping[str, JSON]) -> str:
     """Return `document` as ASCII JSON text: safe on any terminal and in any encoding."""
-    return json.dumps(document, indent=2, ensure_ascii=True)
+    import json  # noqa: PLC0415 - `--help` has no use for it
+
+    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False)
