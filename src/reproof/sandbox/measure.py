@@ -26,7 +26,7 @@ _CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 _LOOPBACK = ["lo"]
 
 
-def measure_isolation(
+def measure_isolation(  # noqa: PLR0913 - each is a different witness
     wall: Wall,
     status: Mapping[str, Any],
     means: Mapping[str, Any],
@@ -95,13 +95,17 @@ def _require_wall(status: Mapping[str, Any], supervisor: int | None) -> int:
     owners = [int(outside) for _inside, outside, count in rows if int(count) == 1]
     if len(rows) != 1 or len(owners) != 1 or owners[0] == 0:
         wrong.append("uid_map")
-    if os.readlink(proc / "ns" / "user") == os.readlink("/proc/self/ns/user"):
+    if _same_namespace(proc, "user"):
         wrong.append("user namespace")
-    if os.readlink(proc / "ns" / "net") == os.readlink("/proc/self/ns/net"):
+    if _same_namespace(proc, "net"):
         wrong.append("network namespace")
     if wrong:
         raise SandboxBrokenError(f"the wall was not confirmed by the kernel: {', '.join(wrong)}")
     return owners[0]
+
+
+def _same_namespace(proc: Path, kind: str) -> bool:
+    return (proc / "ns" / kind).readlink() == Path("/proc/self/ns", kind).readlink()
 
 
 def _unwalled(wall: Wall, limits: Limits) -> Isolation:

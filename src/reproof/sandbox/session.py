@@ -61,7 +61,12 @@ class WarmSession:
     """The `Session` of every backend that speaks to our supervisor."""
 
     def __init__(
-        self, wall: Wall, spec: SessionSpec, launched: Launched, channel: Channel, meter: Meter | None
+        self,
+        wall: Wall,
+        spec: SessionSpec,
+        launched: Launched,
+        channel: Channel,
+        meter: Meter | None,
     ) -> None:
         self._wall = wall
         self._spec = spec
@@ -195,9 +200,7 @@ class WarmSession:
             )
         self._ready = True
 
-    def _record(
-        self, got: Collected, usage: Usage | None, nonce: str, limits: Limits
-    ) -> RunRecord:
+    def _record(self, got: Collected, usage: Usage | None, nonce: str, limits: Limits) -> RunRecord:
         outcome = self._read_outcome(got, usage)
         said = base64.b64decode(outcome.get("said", ""))
         frames = split_frames(said) if outcome.get("whole", False) else None
@@ -258,9 +261,11 @@ class WarmSession:
         self._wall.clean_session()
 
     def __enter__(self) -> Self:
+        """Return the session itself."""
         return self
 
     def __exit__(self, *exc: object) -> None:
+        """Close it."""
         self.close()
 
 

@@ -31,7 +31,7 @@ _ETC_OF_HOST = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "alter
 _ETC_OF_OURS = ("passwd", "group", "hosts", "nsswitch.conf", "resolv.conf")
 _MOST_LINKS = 40
 _SYSTEM = Path("/usr")
-_TMP = Path("/tmp")  # noqa: S108
+TMP = Path("/tmp")  # noqa: S108
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ def plan_view(spec: SessionSpec) -> View:
     home = Path(pwd.getpwuid(os.getuid()).pw_dir)
     if not tree.is_dir():
         raise InputError(f"the source tree {spec.tree} is not a folder")
-    if tree == home or tree in (Path("/"), _SYSTEM, _TMP):
+    if tree == home or tree in (Path("/"), _SYSTEM, TMP):
         raise InputError(
             f"the source tree {tree} holds more than a project",
             hint="name the project's own folder",
@@ -97,7 +97,7 @@ def plan_view(spec: SessionSpec) -> View:
         binds=(*binds, *ours),
         links=tuple(sorted(links.items(), key=lambda item: len(item[0].parts))),
         tree=tree,
-        below_tmp=tuple(bind.target for bind in binds if bind.target.is_relative_to(_TMP)),
+        below_tmp=tuple(bind.target for bind in binds if bind.target.is_relative_to(TMP)),
     )
 
 

@@ -4,6 +4,9 @@ Order on `sys.path`: the tree's import roots, the standard library, the target's
 what its `.pth` files add, and last the folder that pytest came from.
 """
 
+# Not pathlib: this is between fork and exec, where every call and page counts.
+# ruff: noqa: PTH118
+
 from __future__ import annotations
 
 import importlib
@@ -11,13 +14,13 @@ import importlib.machinery
 import os
 import sys
 import types
-from typing import Any, Dict, List, Set
+from typing import Any
 
 _PYTEST = frozenset(("pytest", "_pytest", "pluggy", "iniconfig"))
-_kept_modules: List[Any] = []
+_kept_modules: list[Any] = []
 
 
-def enter(tree: str, setup: Dict[str, Any], environment: Dict[str, str]) -> None:
+def enter(tree: str, setup: dict[str, Any], environment: dict[str, str]) -> None:
     """Make `sys`, the environment and the imported modules those of the target."""
     os.environ.clear()
     os.environ.update(environment)
@@ -35,7 +38,7 @@ def enter(tree: str, setup: Dict[str, Any], environment: Dict[str, str]) -> None
     sys.path += [setup["guest_site"], setup["guest_parent"]]
 
 
-def _become_environment(setup: Dict[str, Any]) -> None:
+def _become_environment(setup: dict[str, Any]) -> None:
     """Do what start-up does without -S: find the environment, its packages and `.pth` files."""
     sys.executable = setup["executable"]
     sys.path[:] = setup["stdlib"]
@@ -48,13 +51,13 @@ def _become_environment(setup: Dict[str, Any]) -> None:
     site.main()
 
 
-def _forget_borrowed(guest_site: str, roots: List[str], site_paths: List[str]) -> None:
+def _forget_borrowed(guest_site: str, roots: list[str], site_paths: list[str]) -> None:
     """Forget modules imported from our folder of which the target has its own.
 
     Pytest itself stays ours, so that no verdict depends on the target's; unless the tree *is* it.
     """
     prefix = guest_site + os.sep
-    borrowed: Set[str] = set()
+    borrowed: set[str] = set()
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None) or ""
         if path.startswith(prefix):
@@ -65,6 +68,5 @@ def _forget_borrowed(guest_site: str, roots: List[str], site_paths: List[str]) -
         forget |= _PYTEST
         # The kinds hold on to the pytest they were imported with.
         forget.add("_reproof_guest")
-    for name in list(sys.modules):
-        if name.partition(".")[0] in forget:
-            _kept_modules.append(sys.modules.pop(name))
+    forgotten = [name for name in sys.modules if name.partition(".")[0] in forget]
+    _kept_modules.extend(sys.modules.pop(name) for name in forgotten)

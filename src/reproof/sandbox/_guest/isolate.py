@@ -3,6 +3,9 @@
 Every mount here is in the run's own mount namespace and is gone when the run is.
 """
 
+# Not pathlib: this is between fork and exec, where every call and page counts.
+# ruff: noqa: PTH102, PTH103, PTH112, PTH114, PTH116, PTH118, PTH120, PTH123, PTH211
+
 from __future__ import annotations
 
 import base64
@@ -11,11 +14,15 @@ import resource
 import shutil
 import stat
 import sys
-from typing import Any, Dict, Iterable, List
+from typing import TYPE_CHECKING, Any
 
-from _reproof_guest import syscalls
+from . import syscalls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _TMPFS = syscalls.NO_SETUID | syscalls.NO_DEVICES
+_SHARED_MEMORY_ROOM = (8 << 20, 256)
 _ROOM = "size={},nr_inodes={},mode={}"
 
 
@@ -24,23 +31,23 @@ def hide_process() -> None:
     syscalls.set_dumpable(False)
 
 
-def build(setup: Dict[str, Any], run: Dict[str, Any]) -> Dict[str, Any]:
+def build(setup: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
     """Give the run its own tree, temporary folders and process list; say by which means."""
     syscalls.unshare(syscalls.NEW_MOUNTS | syscalls.NEW_IPC)
     syscalls.mount("none", "/", "", syscalls.RECURSIVE | syscalls.PRIVATE)
     limits = run["limits"]
     size, inodes = limits["disk_bytes"], limits["inodes"]
     exposed = [(path, os.open(path, os.O_PATH)) for path in setup["below_tmp"]]
-    syscalls.mount("tmpfs", "/tmp", "tmpfs", _TMPFS, _ROOM.format(size, inodes, "1777"))  # noqa: S108
+    _mount_room(setup["tmp"], size, inodes)
     for path, number in exposed:
         os.makedirs(path, exist_ok=True)
         flags = syscalls.BIND | syscalls.RECURSIVE
-        syscalls.mount("/proc/self/fd/{}".format(number), path, "", flags)
+        syscalls.mount(f"/proc/self/fd/{number}", path, "", flags)
         os.close(number)
     for link, target in setup["tmp_links"]:
         os.makedirs(os.path.dirname(link), exist_ok=True)
         os.symlink(target, link)
-    syscalls.mount("tmpfs", "/dev/shm", "tmpfs", _TMPFS, _ROOM.format(8 << 20, 256, "1777"))  # noqa: S108
+    _mount_room(setup["shared_memory"], *_SHARED_MEMORY_ROOM)
     os.makedirs(setup["home"], mode=0o700, exist_ok=True)
     means = _mount_tree(setup, run, _ROOM.format(size, inodes, "755"))
     scratch = os.open(setup["scratch"], os.O_PATH)
@@ -49,7 +56,11 @@ def build(setup: Dict[str, Any], run: Dict[str, Any]) -> Dict[str, Any]:
     return {"tree": means, "proc": _mount_processes(), "scratch": scratch}
 
 
-def _mount_tree(setup: Dict[str, Any], run: Dict[str, Any], room: str) -> str:
+def _mount_room(path: str, size: int, inodes: int) -> None:
+    syscalls.mount("tmpfs", path, "tmpfs", _TMPFS, _ROOM.format(size, inodes, "1777"))
+
+
+def _mount_tree(setup: dict[str, Any], run: dict[str, Any], room: str) -> str:
     tree, source, scratch = setup["tree"], setup["source"], setup["scratch"]
     os.makedirs(tree, exist_ok=True)
     syscalls.mount("tmpfs", scratch, "tmpfs", _TMPFS, room)
@@ -63,7 +74,7 @@ def _mount_tree(setup: Dict[str, Any], run: Dict[str, Any], room: str) -> str:
         if os.path.lexists(os.path.join(source, name)):
             _make_parents(upper, source, name)
             os.mknod(os.path.join(upper, name), stat.S_IFCHR, 0)
-    layers = "lowerdir={},upperdir={},workdir={}".format(source, upper, work)
+    layers = f"lowerdir={source},upperdir={upper},workdir={work}"
     for extra in (",userxattr", ""):
         try:
             syscalls.mount("overlay", tree, "overlay", _TMPFS, layers + extra)
@@ -82,20 +93,24 @@ def copy_tree(source: str, target: str, hidden: Iterable[str]) -> None:
     """Copy regular files, folders and links; leave out hidden names and anything unreadable."""
     skip = {os.path.join(source, name) for name in hidden}
 
-    def ignore(folder: str, names: List[str]) -> List[str]:
+    def ignore(folder: str, names: list[str]) -> list[str]:
         left_out = []
         for name in names:
             path = os.path.join(folder, name)
             kind = stat.S_IFMT(os.lstat(path).st_mode)
             regular = kind in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
-            if path in skip or not regular or (not os.access(path, os.R_OK) and kind != stat.S_IFLNK):
+            if (
+                path in skip
+                or not regular
+                or (not os.access(path, os.R_OK) and kind != stat.S_IFLNK)
+            ):
                 left_out.append(name)
         return left_out
 
     shutil.copytree(source, target, symlinks=True, ignore=ignore)
 
 
-def put_files(layer: str, below: str, files: Dict[str, str]) -> None:
+def put_files(layer: str, below: str, files: dict[str, str]) -> None:
     """Write the job's files into `layer`, which lies over (or is) the tree at `below`."""
     for name, content in files.items():
         _make_parents(layer, below, name)
@@ -112,7 +127,7 @@ def _make_parents(layer: str, below: str, name: str) -> None:
         done = os.path.join(done, part)
         shown, ours = os.path.join(below, done), os.path.join(layer, done)
         if os.path.islink(shown):
-            raise OSError("{} is a symbolic link in the tree; cannot put {} there".format(done, name))
+            raise OSError(f"{done} is a symbolic link in the tree; cannot put {name} there")
         if not os.path.isdir(ours):
             mode = stat.S_IMODE(os.stat(shown).st_mode) if os.path.isdir(shown) else 0o755
             os.mkdir(ours, mode | 0o700)
@@ -127,7 +142,7 @@ def _mount_processes() -> bool:
     return True
 
 
-def limit_resources(limits: Dict[str, int]) -> None:
+def limit_resources(limits: dict[str, int]) -> None:
     """Apply rlimits, never above what this process was given."""
     for name, wanted in limits.items():
         kind = getattr(resource, "RLIMIT_" + name)
@@ -154,10 +169,20 @@ def give_up_rights(seccomp: bytes) -> None:
     syscalls.install_filter(seccomp)
 
 
-def read_status() -> Dict[str, Any]:
+def read_status() -> dict[str, Any]:
     """Say what the kernel says of this process: ids, capabilities, filter, interfaces."""
-    wanted = ("Uid", "Groups", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp")
-    facts: Dict[str, Any] = {}
+    wanted = (
+        "Uid",
+        "Groups",
+        "CapInh",
+        "CapPrm",
+        "CapEff",
+        "CapBnd",
+        "CapAmb",
+        "NoNewPrivs",
+        "Seccomp",
+    )
+    facts: dict[str, Any] = {}
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:
         for line in file:
             name, _colon, value = line.partition(":")

@@ -4,9 +4,13 @@ It is not the process that runs the target's code, has other rights and cannot b
 looked into by it. When it ends, the kernel ends everything else in the run.
 """
 
+# Not pathlib: this is between fork and exec, where every call and page counts.
+# ruff: noqa: PTH110, PTH123
+
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import select
 import signal
@@ -14,22 +18,22 @@ import socket
 import sys
 import time
 import traceback
-from typing import Any, Dict, List, NoReturn, Tuple
+from typing import Any, NoReturn
 
-from _reproof_guest import isolate, syscalls, wire, worker
+from . import isolate, syscalls, wire, worker
 
 _REPORT_BYTES = 8 << 20
 _CHUNK = 1 << 16
 _KILLED_STRAYS_FOR_S = 2.0
 
 
-def main(setup: Dict[str, Any], run: Dict[str, Any], descriptors: List[int], life: int) -> NoReturn:
+def main(setup: dict[str, Any], run: dict[str, Any], descriptors: list[int], life: int) -> NoReturn:
     """Run the worker, wait for its end, send the host what was measured, and end everything."""
     output, errors, results_number = descriptors
     results = socket.socket(fileno=results_number)
     try:
         outcome = _keep(setup, run, (output, errors), (results_number, life))
-    except BaseException:  # noqa: BLE001 - a broken wall must be told, never taken for a crash
+    except BaseException:  # noqa: BLE001 - a broken wall must be told
         outcome = {"refused": traceback.format_exc()[-4000:]}
     try:
         wire.send(results, outcome)
@@ -38,10 +42,10 @@ def main(setup: Dict[str, Any], run: Dict[str, Any], descriptors: List[int], lif
 
 
 def _keep(
-    setup: Dict[str, Any], run: Dict[str, Any], outputs: Tuple[int, int], ours: Tuple[int, int]
-) -> Dict[str, Any]:
+    setup: dict[str, Any], run: dict[str, Any], outputs: tuple[int, int], ours: tuple[int, int]
+) -> dict[str, Any]:
     walled = setup["namespaces"]
-    means: Dict[str, Any] = {}
+    means: dict[str, Any] = {}
     if walled:
         isolate.hide_process()
         means = isolate.build(setup, run)
@@ -66,7 +70,7 @@ def _keep(
     if not walled:
         signal.signal(signal.SIGTERM, lambda _number, _frame: _give_up(child))
     status, usage, said = _watch(child, reader, woken)
-    outcome: Dict[str, Any] = {
+    outcome: dict[str, Any] = {
         "status": status,
         "seconds": time.monotonic() - started,
         "cpu_s": usage.ru_utime + usage.ru_stime,
@@ -109,7 +113,7 @@ class _Said:
                 self.data += chunk
 
 
-def _watch(child: int, reader: int, woken: int) -> Tuple[int, Any, _Said]:
+def _watch(child: int, reader: int, woken: int) -> tuple[int, Any, _Said]:
     """Collect what the worker says until it ends; reap every orphan on the way."""
     os.set_blocking(woken, False)
     said = _Said(reader)
@@ -156,11 +160,9 @@ def _give_up(child: int) -> NoReturn:
 
 def _kill_strays(child: int) -> None:
     """Without a process namespace: kill what the run left behind, as far as it can be found."""
-    try:
+    with contextlib.suppress(ProcessLookupError):  # the group went with its leader, mostly
         os.killpg(child, signal.SIGKILL)
-    except ProcessLookupError:
-        pass  # the group went with its leader, the usual case
-    listing = "/proc/self/task/{}/children".format(os.getpid())
+    listing = f"/proc/self/task/{os.getpid()}/children"
     deadline = time.monotonic() + _KILLED_STRAYS_FOR_S
     while os.path.exists(listing) and time.monotonic() < deadline:
         with open(listing, encoding="ascii") as file:

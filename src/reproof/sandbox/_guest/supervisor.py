@@ -4,6 +4,9 @@ It keeps capabilities inside its own user namespace, so it never runs code of th
 another process namespace than every run.
 """
 
+# Not pathlib: this is between fork and exec, where every call and page counts.
+# ruff: noqa: PTH112, PTH208
+
 from __future__ import annotations
 
 import gc
@@ -14,14 +17,14 @@ import signal
 import socket
 import sys
 import traceback
-from typing import Any, Dict, List, NoReturn, Tuple
+from typing import Any, NoReturn
 
-from _reproof_guest import isolate, keeper, syscalls, wire
+from . import isolate, keeper, syscalls, wire
 
 _KINDS = ("replay", "control", "inspect", "selfcheck")
 
 
-def main(channel_number: int, stdlib: List[str]) -> NoReturn:
+def main(channel_number: int, stdlib: list[str]) -> NoReturn:
     """Serve runs until the host hangs up."""
     channel = socket.socket(fileno=channel_number)
     os.set_inheritable(channel_number, False)
@@ -36,7 +39,7 @@ def main(channel_number: int, stdlib: List[str]) -> NoReturn:
         if setup["namespaces"]:
             isolate.hide_process()
         namespace = os.open("/proc/self/ns/pid", os.O_RDONLY) if setup["namespaces"] else -1
-    except BaseException:  # noqa: BLE001 - whatever it is, the host must hear why nothing came up
+    except BaseException:  # noqa: BLE001 - the host must hear why
         wire.send(channel, {"event": "failed", "reason": traceback.format_exc()[-4000:]})
         os._exit(1)
     wire.send(channel, {"event": "ready"})
@@ -61,7 +64,7 @@ def _close_others(keep: int) -> None:
                 continue  # the listing's own descriptor
 
 
-def _warm(setup: Dict[str, Any]) -> None:
+def _warm(setup: dict[str, Any]) -> None:
     """Import pytest, its parts and the kinds; freeze them so that forks share their pages."""
     sys.path.append(setup["guest_site"])
     importlib.import_module("pytest")
@@ -78,9 +81,9 @@ def _warm(setup: Dict[str, Any]) -> None:
 
 def _serve(
     channel: socket.socket,
-    setup: Dict[str, Any],
-    run: Dict[str, Any],
-    descriptors: List[int],
+    setup: dict[str, Any],
+    run: dict[str, Any],
+    descriptors: list[int],
     namespace: int,
 ) -> None:
     """Fork one keeper and tell the host when it, and with it the whole run, is gone."""
@@ -114,9 +117,7 @@ def _serve(
     wire.send(channel, {"event": "ended", "run": run["run"], "keeper": status})
 
 
-def _await_end(
-    channel: socket.socket, number: int, alive: int, deadly: Tuple[int, int]
-) -> None:
+def _await_end(channel: socket.socket, number: int, alive: int, deadly: tuple[int, int]) -> None:
     """Return when the keeper has let go of its end; kill it when the host says so."""
     poll = select.poll()
     poll.register(alive, select.POLLIN)

@@ -1,10 +1,12 @@
 """The system calls that Python 3.8 does not offer, by ctypes; every failure is an `OSError`."""
 
+# Not pathlib: this is between fork and exec, where every call and page counts.
+# ruff: noqa: PTH123
+
 from __future__ import annotations
 
 import ctypes
 import os
-from typing import Optional
 
 NEW_MOUNTS = 0x00020000
 NEW_IPC = 0x08000000
@@ -35,16 +37,16 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class _Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]  # noqa: RUF012
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
 
 
 def _check(result: int, what: str) -> None:
     if result == -1:
         number = ctypes.get_errno()
-        raise OSError(number, "{}: {}".format(what, os.strerror(number)))
+        raise OSError(number, f"{what}: {os.strerror(number)}")
 
 
-def mount(source: str, target: str, kind: str, flags: int, data: Optional[str] = None) -> None:
+def mount(source: str, target: str, kind: str, flags: int, data: str | None = None) -> None:
     """Mount `source` on `target`."""
     options = None if data is None else os.fsencode(data)
     result = _libc.mount(
@@ -54,7 +56,7 @@ def mount(source: str, target: str, kind: str, flags: int, data: Optional[str] =
         ctypes.c_ulong(flags),
         options,
     )
-    _check(result, "mount {} on {}".format(kind or source, target))
+    _check(result, f"mount {kind or source} on {target}")
 
 
 def unshare(flags: int) -> None:
@@ -95,7 +97,7 @@ def forbid_new_privileges() -> None:
 
 def drop_capabilities() -> None:
     """Give up every capability, the bounding set first, so that none can come back."""
-    with open(_LAST_CAPABILITY, encoding="ascii") as file:  # noqa: PTH123
+    with open(_LAST_CAPABILITY, encoding="ascii") as file:
         last = int(file.read())
     for capability in range(last + 1):
         _check(_prctl(_DROP_BOUNDING, capability), "prctl(CAPBSET_DROP)")

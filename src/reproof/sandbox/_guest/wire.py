@@ -6,24 +6,24 @@ import array
 import json
 import socket
 import struct
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 _LENGTH = struct.Struct(">I")
 _MAX_DESCRIPTORS = 8
 
 
-def frame(message: Dict[str, Any]) -> bytes:
+def frame(message: dict[str, Any]) -> bytes:
     """Return the message as it stands on the wire."""
     body = json.dumps(message, allow_nan=False).encode("utf-8")
     return _LENGTH.pack(len(body)) + body
 
 
-def send(channel: socket.socket, message: Dict[str, Any]) -> None:
+def send(channel: socket.socket, message: dict[str, Any]) -> None:
     """Send one message whole."""
     channel.sendall(frame(message))
 
 
-def receive(channel: socket.socket) -> Tuple[Optional[Dict[str, Any]], List[int]]:
+def receive(channel: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
     """Wait for one message and the descriptors that came with it; None when the peer is gone."""
     descriptors = array.array("i")
     space = socket.CMSG_SPACE(_MAX_DESCRIPTORS * descriptors.itemsize)
@@ -40,5 +40,5 @@ def receive(channel: socket.socket) -> Tuple[Optional[Dict[str, Any]], List[int]
         data += chunk
         if need == _LENGTH.size and len(data) == need:
             need += _LENGTH.unpack(data)[0]
-    message: Dict[str, Any] = json.loads(data[_LENGTH.size :].decode("utf-8"))
+    message: dict[str, Any] = json.loads(data[_LENGTH.size :].decode("utf-8"))
     return message, list(descriptors)

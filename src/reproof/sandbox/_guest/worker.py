@@ -3,6 +3,9 @@
 What it says is a claim: it shares an interpreter with the code under test.
 """
 
+# Not pathlib: this is between fork and exec, where every call and page counts.
+# ruff: noqa: PTH112, PTH208
+
 from __future__ import annotations
 
 import base64
@@ -12,18 +15,21 @@ import os
 import signal
 import sys
 import traceback
-from typing import Any, Dict, NoReturn, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from _reproof_guest import interpreter, isolate, syscalls, wire
+from . import interpreter, isolate, syscalls, wire
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _BROKEN_WALL = 71
 _BROKEN_KIND = 70
 
 
 def main(
-    setup: Dict[str, Any],
-    run: Dict[str, Any],
-    outputs: Tuple[int, int],
+    setup: dict[str, Any],
+    run: dict[str, Any],
+    outputs: tuple[int, int],
     channel: int,
     inherited: Sequence[int],
 ) -> NoReturn:
@@ -39,14 +45,14 @@ def main(
         channel = _arrange_descriptors(outputs, channel, run["rlimits"].get("NOFILE", 256))
         _lock(setup, run, channel)
         interpreter.enter(run.get("tree") or setup["shown_tree"], setup, run["environment"])
-    except BaseException:  # noqa: BLE001 - nothing of the target may run behind half a wall
+    except BaseException:  # noqa: BLE001 - no code runs behind half a wall
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(_BROKEN_WALL)
     _run_kind(run, channel)
 
 
-def _arrange_descriptors(outputs: Tuple[int, int], channel: int, open_files: int) -> int:
+def _arrange_descriptors(outputs: tuple[int, int], channel: int, open_files: int) -> int:
     """Have 0, 1, 2 and, out of the way of tests that count, the channel; nothing else."""
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -64,7 +70,7 @@ def _arrange_descriptors(outputs: Tuple[int, int], channel: int, open_files: int
     return last
 
 
-def _lock(setup: Dict[str, Any], run: Dict[str, Any], channel: int) -> None:
+def _lock(setup: dict[str, Any], run: dict[str, Any], channel: int) -> None:
     """Give up rights and say what the kernel confirms of it, before any of the target's code."""
     isolate.limit_resources(run["rlimits"])
     isolate.offer_to_oom_killer()
@@ -73,14 +79,18 @@ def _lock(setup: Dict[str, Any], run: Dict[str, Any], channel: int) -> None:
         return
     isolate.give_up_rights(base64.b64decode(setup["seccomp"]))
     status = isolate.read_status()
-    wrong = [name for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb") if int(status[name], 16)]
-    wrong += [name for name, mode in (("NoNewPrivs", "1"), ("Seccomp", "2")) if status[name] != mode]
+    wrong = [
+        name for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb") if int(status[name], 16)
+    ]
+    wrong += [
+        name for name, mode in (("NoNewPrivs", "1"), ("Seccomp", "2")) if status[name] != mode
+    ]
     if wrong:
         raise OSError("the kernel did not confirm: {}".format(", ".join(wrong)))
     os.write(channel, wire.frame(status))
 
 
-def _run_kind(run: Dict[str, Any], channel: int) -> NoReturn:
+def _run_kind(run: dict[str, Any], channel: int) -> NoReturn:
     # Held here because the target may replace what these names mean in the modules.
     write, leave, me, get_id = os.write, os._exit, os.getpid(), os.getpid
     dumps, errors, output = json.dumps, sys.stderr, sys.stdout
@@ -95,7 +105,7 @@ def _run_kind(run: Dict[str, Any], channel: int) -> NoReturn:
         errors.flush()
         while data:
             data = data[write(channel, data) :]
-    except BaseException:  # noqa: BLE001 - the exit code is the only thing left to tell it by
+    except BaseException:  # noqa: BLE001 - the exit code tells
         try:
             show()
             errors.flush()
