@@ -25,7 +25,7 @@ _DIGITS = 9
 def too_deep(value: JSON) -> bool:
     """Whether containers are nested more than `MAX_DEPTH` levels. Never recurses."""
     level: list[JSON] = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         level = [
             child
             for container in level
