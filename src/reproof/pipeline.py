@@ -233,7 +233,7 @@ class _Job:
             name = file_name(found.plan, case.event)
             outcome = Outcome(reason=RefusalReason.PASSED, detail="")
             for _ in range(found.confirmations.runs):
-                record = bench.replay(found.emitted.text, name, watch=False)
+                record = bench.replay(found.emitted.text, name)
                 outcome = judge_replay(case.expected, record,
                                        lambda p, line: _statement(case, p, line))
                 if not outcome.reproduced:

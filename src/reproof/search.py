@@ -76,11 +76,11 @@ class Bench:
     runs: int = 0
     spent_s: float = 0.0
 
-    def replay(self, text: str, name: str, *, watch: bool) -> RunRecord:
-        """Run a test module; with `watch`, unrecovered values tell on who uses them."""
+    def replay(self, text: str, name: str, watch: tuple[str, ...] = ()) -> RunRecord:
+        """Run a test module; the sentinels named in `watch` tell on who uses them."""
         path = "/".join(p for p in (self.folder, name) if p)
         request: dict[str, JSON] = {
-            "test": f"{self.root}/{path}", "watch_sentinels": watch, **self._common(),
+            "test": f"{self.root}/{path}", "sentinels": list(watch), **self._common(),
         }
         return self._run(Job(kind=JobKind.REPLAY, request=request, limits=self._limits(),
                              files={path: text.encode()}, environment=self.environment))
@@ -170,7 +170,7 @@ class Search:
         started = time.monotonic()
         emitted = synthesize(plan, self.recovery.event)
         name = file_name(plan, self.recovery.event)
-        record = self.bench.replay(emitted.text, name, watch=bool(plan.sentinels))
+        record = self.bench.replay(emitted.text, name, plan.sentinels)
         outcome = judge_replay(self.expected, record, self._statement)
         found = None
         if outcome.reproduced:
@@ -208,7 +208,7 @@ class Search:
                                  detail=f"{', '.join(wrong)} does not serialise to what was captured")
         agreeing = 0
         for _ in range(CONFIRMATIONS):
-            again = judge_replay(self.expected, self.bench.replay(emitted.text, name, watch=False),
+            again = judge_replay(self.expected, self.bench.replay(emitted.text, name),
                                  self._statement)
             agreeing += again.reproduced
         confirmations = Confirmations(runs=CONFIRMATIONS, agreeing=agreeing, control_passed=True)

@@ -144,6 +144,9 @@ def _fact(told: JSON) -> ClassFact | None:
         )
         if isinstance(parameters, list)
         else None,
+        properties=tuple(
+            name for name in (told["properties"] if isinstance(told.get("properties"), list) else [])
+            if isinstance(name, str)),
         repr_is_generated=told.get("repr_is_generated") is True,
     )
 

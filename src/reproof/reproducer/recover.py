@@ -111,6 +111,9 @@ class Recovery:
             ]
         found = list(self._known(position, parameter))
         unknown = self._captured_unknown(position, parameter)
+        if not found and parameter.kind.startswith("var_"):
+            return [Recovered(expression=None, provenance=Provenance.CALLER, unknown=unknown,
+                              note="not captured; left empty")]
         if not found or all(r.weak for r in found):
             found += self._unknown_object(position, parameter.name, unknown)
             if parameter.default is not None:
@@ -332,6 +335,7 @@ class Recovery:
         self, fact: ClassFact, state: Mapping[str, Expression], unknown: Unknown
     ) -> Iterator[Recovered]:
         cls = reference(fact.module, fact.qualname)
+        state = {name: value for name, value in state.items() if name not in fact.properties}
         if fact.kind is ClassKind.FUNCTION:
             yield Recovered(expression=cls, provenance=Provenance.CONSTRUCTED)
             return
@@ -579,7 +583,17 @@ def view_of(place: Place, index: SourceIndex) -> FrameView | None:
     site = index.site(place.path, place.line, frame.function, frame.module)
     if site is None:
         return None
-    return FrameView(place=place, site=site, variables=frame.variables or EMPTY)
+    return FrameView(place=place, site=site,
+                     variables=_as_written(frame.variables or EMPTY, site))
+
+
+def _as_written(variables: Mapping[str, JSON], site: FunctionSite) -> Mapping[str, JSON]:
+    """Return the locals by the names of the source: inside a class `__x` is `_Class__x` at run time."""
+    prefix = f"_{site.classes[-1].lstrip('_')}__" if site.classes else ""
+    if not prefix or not any(name.startswith(prefix) for name in variables):
+        return variables
+    return {f"__{name[len(prefix):]}" if name.startswith(prefix) else name: value
+            for name, value in variables.items()}
 
 
 __all__ = ["EntryKind", "FrameView", "Recovered", "Recovery", "view_of"]

@@ -63,6 +63,8 @@ class ClassFact:
     """Enum members, aliases included: name and `repr` of the member's value."""
     parameters: tuple[ParameterFact, ...] | None = None
     """`None` when the signature is not known."""
+    properties: tuple[str, ...] = ()
+    """Attributes that cannot be set: read-only properties."""
     repr_is_generated: bool = False
     """`__repr__` is the one that the record kind writes, not the author's own."""
 

@@ -132,7 +132,7 @@ def _number(node: ast.expr, source: Parsed) -> Decoded:
 
 def _evaluated(  # noqa: PLR0911 - one case per kind of node
     node: ast.expr, source: Parsed
-) -> complex | None:
+) -> int | float | complex | None:  # noqa: PYI041 - mypy takes an int out of complex otherwise
     match node:
         case ast.Constant(value=int() | float() | complex() as value):
             return value if type(value) is not bool and source.is_canonical(node) else None

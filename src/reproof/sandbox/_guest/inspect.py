@@ -31,14 +31,24 @@ def run(request):
         if prefix and prefix.split(".")[0] in _known_tops(request):
             _load_longest(prefix)
     order = _module_order(request)
-    names = {}
+    names, instances = {}, {}
     for name in request["names"]:
-        found = _find(name, order)
-        if found:
-            names[name] = found
-    instances = {name: _instances(name, order, request["root"]) for name in request["instances"]}
+        _guarded(_find, name, order, names, errors)
+    for name in request["instances"]:
+        _guarded(_instances, name, order, instances, errors)
     return {"errors": errors, "names": names, "instances": instances, "tuples": _tuples(request),
             "python": list(sys.version_info[:3])}
+
+
+def _guarded(look, name, order, into, errors):
+    """One name's strange class (a metaclass, a descriptor) must not cost the others their answer."""
+    try:
+        found = look(name, order)
+    except Exception as error:
+        errors["name:" + name] = "%s: %s" % (type(error).__name__, str(error)[:300])
+    else:
+        if found:
+            into[name] = found
 
 
 def _tuples(request):
@@ -180,6 +190,9 @@ def _describe_class(cls, fact):
     else:
         fact["kind"] = "plain"
     fact["parameters"] = _parameters(cls)
+    fact["properties"] = sorted({
+        name for base in cls.__mro__ for name, value in base.__dict__.items()
+        if isinstance(name, str) and isinstance(value, property) and value.fset is None})[:500]
 
 
 def _dataclass_field(field):
@@ -236,20 +249,24 @@ def _parameters(cls):
     return told[:MAX_FIELDS]
 
 
-def _instances(name, order, root):
+def _instances(name, order):
     found = []
     for module in order:
         namespace = getattr(module, "__dict__", None)
         if not isinstance(namespace, dict):
             continue
         for key, value in list(namespace.items()):
-            cls = type(value)
-            if (cls.__module__ + "." + cls.__qualname__ == name and key.isidentifier()
-                    and not key.startswith("__")):
+            if _full_name(type(value)) == name and key.isidentifier() and not key.startswith("__"):
                 found.append([module.__name__, key])
                 if len(found) >= MAX_FOUND:
                     return found
     return found
+
+
+def _full_name(cls):
+    # a class may define __module__ as anything, a descriptor included
+    module = cls.__dict__.get("__module__", getattr(cls, "__module__", None))
+    return "%s.%s" % (module, cls.__qualname__) if isinstance(module, str) else None
 
 
 def _repr(value):

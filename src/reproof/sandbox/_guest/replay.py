@@ -1,7 +1,7 @@
 """Run one test file under pytest and say what happened.  Runs inside the wall, CPython 3.8-3.14.
 
 Request keys: ``test`` (absolute path), ``root`` (absolute path of the tree), ``roots`` (absolute
-import roots), ``sdk`` (version the locals are serialised by, or null), ``watch_sentinels`` (bool).
+import roots), ``sdk`` (version the locals are serialised by, or null), ``sentinels`` (names to watch).
 
 The report is a claim: it is made in the interpreter that ran the code under test.
 """
@@ -59,10 +59,10 @@ def run(request):
     sys.path[0:0] = [root for root in request["roots"] if root not in sys.path]
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     uses = []
-    if request.get("watch_sentinels"):
+    if request.get("sentinels"):
         from . import sentinels
 
-        uses = sentinels.install()
+        uses = sentinels.install(request["sentinels"])
     recorder = Recorder(request)
     folder = os.path.dirname(request["test"])
     arguments = _QUIET + ["--rootdir", folder, request["test"]]

@@ -22,12 +22,14 @@ class UnrecoveredValueUsed(BaseException):
 
 
 class _Namespace(object):
-    def __init__(self, uses):
+    def __init__(self, names, uses):
+        self._names = names
         self._uses = uses
         self._made = {}
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        # whoever looks the module over (a collector) must not get a stand-in it did not ask for
+        if name not in self._names:
             raise AttributeError(name)
         if name not in self._made:
             self._made[name] = _make(name, self._uses)
@@ -52,8 +54,8 @@ def _make(name, uses):
     return type("Unrecovered", (object,), namespace)()
 
 
-def install():
-    """Replace the sentinel factory; return the list that will hold ``[name, operation]`` pairs."""
+def install(names):
+    """Replace the factory by one that knows only ``names``; return the list that will hold ``[name, operation]`` pairs."""
     uses = []
-    unittest.mock.sentinel = _Namespace(uses)
+    unittest.mock.sentinel = _Namespace(frozenset(names), uses)
     return uses
