@@ -1,1 +1,1 @@
-"""TODO."""
+"""The world a replay runs in: the source tree and its revisions, the interpreter, pytest for it."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Crash events from where they are kept: bytes fetched (`files`, `select`), then read (`payload`)."""
