@@ -1,1 +1,1 @@
-"""Crash events from where they are kept: bytes fetched (`files`, `select`), then read (`payload`)."""
+"""Crash events: their bytes, from where they are kept (`files`), and what they say (`payload`)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,11 @@ from reproof.provision.revision import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed"),
+]
 
 GIT_ENVIRONMENT = {
     "PATH": os.defpath,
