@@ -131,11 +131,13 @@ def _interpreters(found: Settings) -> Iterator[Finding]:
         )
     for minor in MINORS:
         path = shutil.which(f"python3.{minor}", path=found.search_path)
+        # A version manager puts a stand-in on PATH that may refuse to start anything.
+        answer = _version(path)
         yield Finding(
             section="python",
             name=f"python3.{minor}",
-            usable=path is not None,
-            detail=path or "not on PATH",
+            usable=answer.startswith("Python "),
+            detail=answer.removeprefix("Python "),
             hint=f"only needed for code that runs on 3.{minor}; --env takes a path as well",
         )
 
@@ -177,6 +179,7 @@ def _cache(found: Settings) -> Finding:
 
 
 def _version(program: str | None) -> str:
+    """Return what `program` says it is, and where it stands."""
     if program is None:
         return "not found"
     try:
@@ -185,4 +188,6 @@ def _version(program: str | None) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{program}: {error}"
+    if answer.returncode:
+        return f"does not start, {program}"
     return f"{answer.stdout.strip() or 'no version told'}, {program}"
