@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from reproof.sandbox.interface import Backend, Session
     from reproof.verdict.judgement import Verdict
 
+MEMORY_MIB = 128
+RAISED_MEMORY_MIB = 1024
+"""Tried once when 128 MiB do not suffice and nobody set a limit."""
+
 __all__ = ["Options", "Progress", "reproduce"]
 
 
@@ -103,6 +107,7 @@ class _Job:
         self.progress = progress
         self.started = time.monotonic()
         self.report = Report(started=self.started)
+        self.memory_mib = options.memory_mib or MEMORY_MIB
         self.user = _user_values(options.params)
         self.repo = Path(options.repo).absolute().resolve()
         if not self.repo.is_dir():
@@ -137,6 +142,10 @@ class _Job:
             return self.report.refused(case)
         self.report.case = case
         searched = self._search(case, crashed, found, backend)
+        if (isinstance(searched, Refusal) and searched.reason is RefusalReason.RESOURCE_LIMIT
+                and self.options.memory_mib is None):
+            self.memory_mib = RAISED_MEMORY_MIB
+            searched = self._search(case, crashed, found, backend)
         if isinstance(searched, Refusal):
             return self.report.refused(searched)
         if crashed == tree:
@@ -160,7 +169,7 @@ class _Job:
 
     def _limits(self) -> Limits:
         return Limits(wall_s=self.options.test_timeout_s,
-                      memory_bytes=(self.options.memory_mib or 128) * MIB)
+                      memory_bytes=self.memory_mib * MIB)
 
     def _bench(self, session: Session, case: Case, tree: Path) -> Bench:
         roots = tuple(str(tree / root) if root else str(tree) for root in case.import_roots)
@@ -199,7 +208,7 @@ class _Job:
     def _facts(self, case: Case, bench: Bench) -> Facts | Refusal:
         request = case.names()
         record = bench.inspect(request)
-        limit = refusing.of_inspection(record, self.options.memory_mib)
+        limit = refusing.of_inspection(record, self.memory_mib)
         if limit is not None:
             return limit
         facts = read_facts(record.report)

@@ -33,7 +33,7 @@ _OF_CAUSE = {
 _HINT = "supply it with --param NAME=LITERAL, or capture it (custom_repr of the SDK)"
 
 
-def of_inspection(record: RunRecord, memory_mib: int | None) -> Refusal | None:
+def of_inspection(record: RunRecord, memory_mib: int) -> Refusal | None:
     """Return why the target could not even be imported, if the wall stopped that."""
     host = record.host
     if host.end is RunEnd.TIMEOUT:
@@ -42,7 +42,7 @@ def of_inspection(record: RunRecord, memory_mib: int | None) -> Refusal | None:
                        hint="raise it with --test-timeout")
     if host.end is RunEnd.MEMORY or (record.report is None and host.limits_hit):
         return Refusal(reason=RefusalReason.RESOURCE_LIMIT,
-                       summary=f"importing the target needs more than {memory_mib or 128} MiB",
+                       summary=f"importing the target needs more than {memory_mib} MiB",
                        hint="raise it with --memory-mib")
     if record.report is None:
         return Refusal(reason=RefusalReason.NATIVE_CRASH,

@@ -19,6 +19,7 @@ from reproof.domain.refusal import RefusalReason
 from reproof.domain.run import RunEnd
 from reproof.domain.text import shown
 from reproof.verdict.capture import agrees
+from reproof.verdict.diagnose import withheld
 from reproof.verdict.expectation import Group
 from reproof.verdict.seen import read_replay
 
@@ -100,6 +101,10 @@ def judge_replay(
     matched, wrong = _stack(expected, found, statement_of)
     if wrong:
         return Outcome(reason=RefusalReason.DIFFERENT_LOCATION, detail=wrong, raised=raised)
+    if withheld(found.type, found.message) is RefusalReason.NETWORK_NEEDED:
+        # the wall has no network: inside it this class of failure proves nothing
+        return Outcome(reason=RefusalReason.NETWORK_NEEDED, raised=raised,
+                       detail="it is a failure to reach the network, which the sandbox does not have")
     fidelity = _fidelity(expected, found, matched)
     entered = matched[0][0].index if matched else None
     if fidelity.score < SHIP_AT:

@@ -55,7 +55,8 @@ def _tuples(request):
     found = {}
     for name in request["imports"]:
         for thing in list(getattr(sys.modules.get(name), "__dict__", {}).values()):
-            if isinstance(thing, type) and issubclass(thing, tuple) and hasattr(thing, "_fields"):
+            # by the real type: a lazy proxy would answer isinstance() by running the target
+            if type in type(thing).__mro__ and tuple in thing.__mro__ and hasattr(thing, "_fields"):
                 fact = _fact(thing, thing.__module__ + "." + thing.__qualname__)
                 if fact is not None and len(found) < MAX_TUPLES:
                     found[id(thing)] = fact
@@ -131,6 +132,10 @@ def _reach(namespace, module, name, bare):
 
 
 def _fact(thing, name):
+    # a proxy answers getattr() by running the target, which may raise: then it is no class we know
+    if not (type in type(thing).__mro__ or type(thing).__name__.endswith(
+            ("function", "builtin_function_or_method", "_lru_cache_wrapper"))):
+        return None
     module, qualname = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(qualname, str) or "<" in qualname:
         return None
