@@ -152,8 +152,18 @@ READ_AS_THEY_ARE: Mapping[str, str] = {
 }
 """Conventional variables that keep their meaning; documented beside the table."""
 
-PASSED_TO_UV = ("UV_", "PIP_", "SSL_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
-"""Prefixes (any case) handed on when `uv` fetches pytest, so that proxies and mirrors work."""
+PASSED_TO_UV = (
+    "UV_", "PIP_", "SSL_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+    "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NETRC", "HOME", "TMPDIR", "XDG_",
+)  # fmt: skip
+"""Beginnings of names (any case) handed on when `uv` fetches pytest: proxies, mirrors, caches."""
+
+CERTIFICATES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/cert.pem",
+)
+"""Where systems keep the authorities they trust; one of these makes `uv` trust them too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +209,7 @@ def load(project: Path, environ: Mapping[str, str] | None = None) -> Settings:
         search_path=environ.get("PATH", os.defpath),
         no_color=bool(environ.get("NO_COLOR")),
         dumb_terminal=environ.get("TERM") == "dumb",
-        for_uv={k: v for k, v in environ.items() if k.upper().startswith(PASSED_TO_UV)},
+        for_uv=_for_uv(environ),
         warnings=tuple(warnings),
         **found,  # type: ignore[arg-type]  # TABLE pairs each name with a parser of its type
     )
@@ -215,6 +225,14 @@ def _parsed(
             f"{source}: {setting.env} is {text[:60]!r}, expected {setting.expected}",
             hint=f"docs/settings.md describes `{setting.name}`",
         ) from None
+
+
+def _for_uv(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what `uv` is told; a company's own authority is usually known to the system only."""
+    told = {k: v for k, v in environ.items() if k.upper().startswith(PASSED_TO_UV)}
+    if any(Path(bundle).is_file() for bundle in CERTIFICATES):
+        told.setdefault("UV_SYSTEM_CERTS", "true")
+    return told
 
 
 def _default_cache(environ: Mapping[str, str]) -> Path:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from reproof import settings
 from reproof.errors import SettingsError
 from reproof.settings import TABLE, load
 
@@ -126,4 +127,16 @@ def test_a_relative_xdg_cache_home_is_ignored_as_its_specification_says(
 
 def test_only_what_uv_needs_is_handed_on(tmp_path: Path) -> None:
     env = {"UV_INDEX_URL": "x", "https_proxy": "p", "SSL_CERT_FILE": "c", "AWS_SECRET": "no"}
-    assert set(load(tmp_path, env).for_uv) == {"UV_INDEX_URL", "https_proxy", "SSL_CERT_FILE"}
+    told = set(load(tmp_path, env).for_uv) - {"UV_SYSTEM_CERTS"}
+    assert told == {"UV_INDEX_URL", "https_proxy", "SSL_CERT_FILE"}
+
+
+def test_uv_trusts_what_the_system_trusts_unless_told_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = tmp_path / "bundle.crt"
+    monkeypatch.setattr(settings, "CERTIFICATES", (str(bundle),))
+    assert "UV_SYSTEM_CERTS" not in load(tmp_path, {}).for_uv
+    bundle.touch()
+    assert load(tmp_path, {}).for_uv["UV_SYSTEM_CERTS"] == "true"
+    assert load(tmp_path, {"UV_SYSTEM_CERTS": "0"}).for_uv["UV_SYSTEM_CERTS"] == "0"
