@@ -179,18 +179,13 @@ class WarmSession:
         try:
             hello = self._channel.receive(_HELLO_WITHIN_S)
             self._supervisor = hello.pid
-            if self._meter is not None and hello.pid is not None:
-                self._meter.attach(hello.pid)
-                self._metered = self._meter.covers
+            self._attach()
             ready = self._channel.receive(_READY_WITHIN_S)
         except SandboxBrokenError as error:
             self._broken = True
             self._launched.end(0.2)
             said = self._launched.read_diagnostics()
             raise self._wall.explain(said or error.message) from error
-        except OSError as error:
-            self._broken = True
-            raise SandboxUnavailableError(f"the control group refused: {error}") from error
         if ready.body.get("event") != "ready":
             self._broken = True
             raise SandboxUnavailableError(
@@ -199,6 +194,19 @@ class WarmSession:
                 hint="check that the interpreter works and that pytest supports its version",
             )
         self._ready = True
+
+    def _attach(self) -> None:
+        """Put the supervisor, and so every run, into the control group."""
+        if self._meter is None or self._supervisor is None:
+            return
+        try:
+            self._meter.attach(self._supervisor)
+        except ProcessLookupError:
+            return  # it is gone already; its next message says why
+        except OSError as error:
+            self._broken = True
+            raise SandboxUnavailableError(f"the control group refused: {error}") from error
+        self._metered = self._meter.covers
 
     def _record(self, got: Collected, usage: Usage | None, nonce: str, limits: Limits) -> RunRecord:
         outcome = self._read_outcome(got, usage)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NOBODY = 65534
+_SHARED = (Path("/usr"), Path("/etc/alternatives"), Path("/etc/ld.so.conf.d"))
+"""Readable by everyone as they are."""
 _PLACES = ("/mnt", "/media", "/srv", "/opt", "/run", "/var")
 
 
@@ -40,6 +42,62 @@ def staged_path(place: Path, position: int, source: Path) -> Path:
     return place / str(position) / source.name
 
 
+def _map_owner(owner: int) -> int:
+    """Return a user namespace in which what `owner` has on disk belongs to nobody.
+
+    Without it a tree that only root may read could not be seen, nor one of root's be changed in
+    the overlay. Nothing ever runs in this namespace.
+    """
+    from reproof.sandbox._guest import syscalls  # noqa: PLC0415
+
+    ready, made = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            syscalls.unshare(syscalls.NEW_USER)
+            os.write(made, b"x")
+            signal.pause()
+        finally:
+            os._exit(1)
+    try:
+        os.close(made)
+        if not os.read(ready, 1):
+            return -1
+        lines = [f"{owner} {NOBODY} 1"]
+        if 0 < owner <= NOBODY:
+            lines.append(f"0 0 {owner}")
+        if owner < NOBODY - 1:
+            lines.append(f"{owner + 1} {owner + 1} {NOBODY - owner - 1}")
+        for name in ("uid_map", "gid_map"):
+            number = os.open(f"/proc/{child}/{name}", os.O_WRONLY)
+            os.write(number, "\n".join(lines).encode())
+            os.close(number)
+        return os.open(f"/proc/{child}/ns/user", os.O_RDONLY)
+    except OSError:
+        return -1  # a plain bind will do: what others may not read stays unseen
+    finally:
+        os.close(ready)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def _show(source: str, target: str, owners: int) -> None:
+    """Bind `source` at `target`, with owners mapped where kernel and file system can."""
+    from reproof.sandbox._guest import syscalls  # noqa: PLC0415
+
+    if owners >= 0:
+        try:
+            mount = syscalls.clone_mount(source)
+            syscalls.map_owners(mount, owners)
+            syscalls.place_mount(mount, target)
+        except OSError:
+            os.stat(target)  # still there: bind it plainly below
+        else:
+            os.close(mount)
+            return
+    syscalls.mount(source, target, "", syscalls.BIND | syscalls.RECURSIVE)
+
+
 def stage_and_drop(place: Path, sources: Sequence[Path]) -> None:
     """Bind `sources` below `place` in a private mount namespace and become nobody."""
     # Only here: loading ctypes costs some milliseconds, and the parent need not pay them.
@@ -47,17 +105,20 @@ def stage_and_drop(place: Path, sources: Sequence[Path]) -> None:
 
     syscalls.unshare(syscalls.NEW_MOUNTS)
     syscalls.mount("none", "/", "", syscalls.RECURSIVE | syscalls.PRIVATE)
-    opened = [os.open(source, os.O_PATH) for source in sources]
+    opened = [(source, os.open(source, os.O_PATH)) for source in sources]
     syscalls.mount("tmpfs", str(place), "tmpfs", syscalls.NO_DEVICES, "size=256k,mode=0755")
-    for position, (source, number) in enumerate(zip(sources, opened, strict=True)):
+    owners: dict[int, int] = {}
+    for position, (source, number) in enumerate(opened):
         target = staged_path(place, position, source)
         target.parent.mkdir(mode=0o755)
-        if stat.S_ISDIR(os.fstat(number).st_mode):
+        status = os.fstat(number)
+        if stat.S_ISDIR(status.st_mode):
             target.mkdir(mode=0o755)
         else:
             target.touch()
-        flags = syscalls.BIND | syscalls.RECURSIVE
-        syscalls.mount(f"/proc/self/fd/{number}", str(target), "", flags)
+        if source not in _SHARED and status.st_uid not in owners:
+            owners[status.st_uid] = _map_owner(status.st_uid)
+        _show(f"/proc/self/fd/{number}", str(target), owners.get(status.st_uid, -1))
         os.close(number)
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)

@@ -58,7 +58,7 @@ class View:
 def plan_view(spec: SessionSpec) -> View:
     """Return what the session shows; refuses to show a home directory or everything."""
     tree = Path(os.path.realpath(spec.tree))
-    home = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    home = _home_folder()
     if not tree.is_dir():
         raise InputError(f"the source tree {spec.tree} is not a folder")
     if tree == home or tree in (Path("/"), _SYSTEM, TMP):
@@ -99,6 +99,14 @@ def plan_view(spec: SessionSpec) -> View:
         tree=tree,
         below_tmp=tuple(bind.target for bind in binds if bind.target.is_relative_to(TMP)),
     )
+
+
+def _home_folder() -> Path:
+    """Return the caller's home by the user database; the environment could say anything."""
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        return Path("/nonexistent")
 
 
 def _system_binds() -> list[Bind]:

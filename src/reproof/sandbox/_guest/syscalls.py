@@ -9,6 +9,7 @@ import ctypes
 import os
 
 NEW_MOUNTS = 0x00020000
+NEW_USER = 0x10000000
 NEW_IPC = 0x08000000
 NEW_PROCESSES = 0x20000000
 
@@ -29,6 +30,17 @@ _SET_SUBREAPER = 36
 _NO_NEW_PRIVILEGES = 38
 _AMBIENT = 47
 _AMBIENT_CLEAR_ALL = 4
+
+_OPEN_TREE = 428
+_MOVE_MOUNT = 429
+_MOUNT_SETATTR = 442
+_HERE = -100
+_EMPTY_PATH = 0x1000
+_WHOLE_TREE = 0x8000
+_CLONE_TREE = 1
+_CLOSE_ON_EXEC = 0o2000000
+_FROM_EMPTY_PATH = 4
+_MAPPED_IDS = 0x00100000
 
 _CAPABILITY_VERSION = 0x20080522
 _LAST_CAPABILITY = "/proc/sys/kernel/cap_last_cap"
@@ -57,6 +69,29 @@ def mount(source: str, target: str, kind: str, flags: int, data: str | None = No
         options,
     )
     _check(result, f"mount {kind or source} on {target}")
+
+
+def clone_mount(path: str) -> int:
+    """Return a descriptor of a detached copy of the mount at `path`."""
+    flags = _CLONE_TREE | _CLOSE_ON_EXEC | _WHOLE_TREE
+    number: int = _libc.syscall(_OPEN_TREE, _HERE, os.fsencode(path), flags)
+    _check(number, f"open_tree {path}")
+    return number
+
+
+def map_owners(mount: int, namespace: int) -> None:
+    """Have the detached `mount` show owners as the user namespace maps them."""
+    attributes = (ctypes.c_uint64 * 4)(_MAPPED_IDS, 0, 0, namespace)
+    flags = _EMPTY_PATH | _WHOLE_TREE
+    result = _libc.syscall(_MOUNT_SETATTR, mount, b"", flags, attributes, ctypes.sizeof(attributes))
+    _check(result, "mount_setattr")
+
+
+def place_mount(mount: int, path: str) -> None:
+    """Attach the detached `mount` at `path`."""
+    target = os.fsencode(path)
+    result = _libc.syscall(_MOVE_MOUNT, mount, b"", _HERE, target, _FROM_EMPTY_PATH)
+    _check(result, f"move_mount {path}")
 
 
 def unshare(flags: int) -> None:
