@@ -251,7 +251,7 @@ CASES: Mapping[str, Abuse] = {
     "thread-bomb": Abuse(
         script="try:\n    for n in range(500):\n"
         "        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
-        "except RuntimeError:\n    RESULT = 20 < n <= 50",
+        "except RuntimeError:\n    RESULT = 5 < n <= 50",
         result=True,
     ),
     "memory-one-process": Abuse(
