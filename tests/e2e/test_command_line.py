@@ -16,7 +16,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from reproof import demo
+import reproof
+from reproof import demo, settings
 from reproof.sandbox.select import probe_all
 
 REPROOF = Path(sys.executable).with_name("reproof")
@@ -249,3 +250,23 @@ def test_an_interrupt_ends_the_run_with_130_and_leaves_nothing(tree: Path) -> No
     assert json.loads(out)["error"]["code"] == "interrupted"
     with pytest.raises(ProcessLookupError):
         os.killpg(run.pid, 0)
+
+
+def test_the_library_gives_the_same_verdict_as_the_command(tree: Path, tmp_path: Path) -> None:
+    document = verdict(str(demo.EVENT), "--repo", str(tree), "--out", str(tmp_path / "a"))[1]
+    judged = reproof.reproduce(
+        json.loads(demo.EVENT.read_text()),
+        tree,
+        env=sys.executable,
+        out_dir=tmp_path / "b",
+        uv_environment=settings.load(tree).for_uv,
+    )
+    assert judged.status is reproof.Status.REPRODUCED
+    mine = judged.to_json()
+    assert {**mine["test"], "path": ""} | {"command": ""} == {  # type: ignore[dict-item]
+        **document["test"],
+        "path": "",
+        "command": "",
+    }
+    for part in ("exception", "crash_point", "entry", "values", "fidelity"):
+        assert json.loads(json.dumps(mine[part])) == document[part]
