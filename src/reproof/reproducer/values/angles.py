@@ -33,7 +33,7 @@ _OBJECT = re.compile(r"<(?P<name>[A-Za-z_][\w.]*(?:<locals>\.[\w.]+)*) object at
 _FIRST_WORD = re.compile(rf"<(?P<name>{_DOTTED})(?=[\s:(>])")
 
 
-def decode_angle(text: str, place: Place) -> Decoded:  # noqa: PLR0911 - one per form
+def decode_angle(text: str, place: Place) -> Decoded:
     """Return what a `<...>` form stands for."""
     marker = marked(text)
     if marker is not None:

@@ -55,7 +55,7 @@ class Call:
         )
 
 
-def kind_of(node: ast.expr) -> str:  # noqa: PLR0911 - one case per kind of node
+def kind_of(node: ast.expr) -> str:
     """Return a word for what a decoded node is: `int`, `str`, `list`, or the name it calls."""
     match node:
         case ast.Constant(value=value):

@@ -47,19 +47,28 @@ _SET_USES = frozenset(
 _DEQUE_USES = frozenset({"appendleft", "popleft", "extendleft", "rotate", "maxlen"})
 _UNHASHABLE_CALLS = frozenset(
     {"set", "bytearray", "deque", "defaultdict", "OrderedDict", "Counter", "ChainMap", "array",
-     "SimpleNamespace", "MappingProxyType"}
+     "SimpleNamespace", "MappingProxyType", "slice", "list", "dict"}
+)  # fmt: skip
+_HASHABLE_CALLS = frozenset(
+    {"float", "complex", "frozenset", "range", "type", "Decimal", "Fraction", "UUID", "datetime",
+     "date", "time", "timedelta", "timezone", "ZoneInfo", "Path", "PurePosixPath",
+     "PureWindowsPath", "IPv4Address", "IPv6Address", "IPv4Network", "IPv6Network", "compile",
+     "Timestamp", "Timedelta"}
 )  # fmt: skip
 
 
-def is_hashable(node: ast.expr) -> bool:
-    """Tell whether a decoded value can be in a set or be a key."""
+def is_hashable(node: ast.expr, *, surely: bool = False) -> bool:
+    """Tell whether a decoded value can be in a set or be a key.
+
+    Whether a repository's class can is not known; `surely` leaves its instances out.
+    """
     match node:
         case ast.List() | ast.Set() | ast.Dict():
             return False
         case ast.Tuple(elts=items):
-            return all(is_hashable(item) for item in items)
+            return all(is_hashable(item, surely=surely) for item in items)
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-            return name not in _UNHASHABLE_CALLS
+            return name in _HASHABLE_CALLS if surely else name not in _UNHASHABLE_CALLS
         case _:
             return True
 
@@ -69,7 +78,7 @@ class ListReading:
 
     __slots__ = ("build", "certain", "items", "kind", "note", "provenance")
 
-    def __init__(  # noqa: PLR0913 - a plain record
+    def __init__(
         self,
         kind: str,
         items: Callable[[int], ast.expr | None],
@@ -95,7 +104,7 @@ def list_readings(place: Place, length: int) -> list[ListReading]:
         readings += _annotated(spec, place, length, alone=len(specs) == 1)
     for kind in (*_by_default(place.default), *_by_uses(place.uses), *_ORDER):
         if all(reading.kind != kind for reading in readings):
-            readings.append(_reading(kind, _same(_items_of(specs)), certain=False))
+            readings.append(_reading(kind, _same(_items_of(specs)), certain=False, guess=True))
     return readings
 
 
@@ -170,10 +179,13 @@ def _by_uses(uses: frozenset[str]) -> tuple[str, ...]:
     return tuple(kinds)
 
 
-def _reading(kind: str, items: Callable[[int], ast.expr | None], *, certain: bool) -> ListReading:
+def _reading(
+    kind: str, items: Callable[[int], ast.expr | None], *, certain: bool, guess: bool = False
+) -> ListReading:
     note = "the type code is assumed" if kind == "array" else ""
     origin = Provenance.LITERAL if kind in _ORDER else Provenance.CONSTRUCTED
-    return ListReading(kind, items, _BUILDERS[kind], certain=certain, note=note, provenance=origin)
+    build = _GUESSES.get(kind, _BUILDERS[kind]) if guess else _BUILDERS[kind]
+    return ListReading(kind, items, build, certain=certain, note=note, provenance=origin)
 
 
 def _named_tuple(fact: ClassFact, *, certain: bool) -> ListReading:
@@ -187,11 +199,19 @@ def _named_tuple(fact: ClassFact, *, certain: bool) -> ListReading:
     )
 
 
-def _distinct(items: Sequence[Expression]) -> bool:
+def _distinct(items: Sequence[Expression], *, surely: bool = False) -> bool:
     """Tell whether the items can be exactly the members of a set."""
-    if not all(is_hashable(item.node) for item in items):
+    if not all(is_hashable(item.node, surely=surely) for item in items):
         return False
     return len({ast.dump(item.node) for item in items}) == len(items)
+
+
+def _likely_set(items: Sequence[Expression]) -> Expression | None:
+    return make.set_of(items) if _distinct(items, surely=True) else None
+
+
+def _likely_frozenset(items: Sequence[Expression]) -> Expression | None:
+    return make.frozenset_of(items) if _distinct(items, surely=True) else None
 
 
 def _set(items: Sequence[Expression]) -> Expression | None:
@@ -250,3 +270,4 @@ _BUILDERS: dict[str, ListBuilder] = {
     "array": _array,
     "range": _range,
 }
+_GUESSES: dict[str, ListBuilder] = {"set": _likely_set, "frozenset": _likely_frozenset}

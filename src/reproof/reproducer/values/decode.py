@@ -239,11 +239,8 @@ def _interleaved(groups: Sequence[Decoded], limit: int) -> Decoded:
     found: list[Candidate] = []
     for row in zip_longest(*readings):
         for candidate in row:
-            if candidate is None or any(
-                candidate.expression == other.expression for other in found
-            ):
-                continue
-            found.append(candidate)
+            if candidate is not None:
+                found.append(candidate)
             if len(found) == limit:
                 return tuple(found)
     return tuple(found)

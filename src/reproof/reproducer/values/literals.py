@@ -130,9 +130,9 @@ def _number(node: ast.expr, source: Parsed) -> Decoded:
     return single(make.constant(value))
 
 
-def _evaluated(  # noqa: PLR0911 - one case per kind of node
+def _evaluated(
     node: ast.expr, source: Parsed
-) -> int | float | complex | None:  # noqa: PYI041 - mypy takes an int out of complex otherwise
+) -> int | float | complex | None:
     match node:
         case ast.Constant(value=int() | float() | complex() as value):
             return value if type(value) is not bool and source.is_canonical(node) else None

@@ -111,7 +111,7 @@ def value_annotation(place: Place) -> ast.expr | None:
     return None
 
 
-def _annotated_key(  # noqa: PLR0911 - one per kind of key
+def _annotated_key(
     key: str, spec: Spec, place: Place
 ) -> Expression | None:
     if spec.name == "str":

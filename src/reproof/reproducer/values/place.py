@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import TYPE_CHECKING, Protocol
 
 from reproof.reproducer.values.classes import NOTHING_KNOWN, ClassLookup
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 MAX_DEPTH = 100
 MAX_NODES = 20_000
 MAX_TEXT = 1024 * 1024
-_MAX_TRIES = 64
+_MAX_TRIES = 24
+_FEWEST = 2
 _MAX_NOTES = 3
 
 
@@ -78,8 +79,13 @@ class Place:
 
     def part(self, step: str, annotation: ast.expr | None = None) -> Place:
         """Return the place one level down."""
+        # Alternatives multiply with each level, and the outer ones matter more.
         return replace(
-            self, annotation=annotation, depth=self.depth + 1, path=f"{self.path}{step}"[:200]
+            self,
+            limit=min(self.limit, max(self.limit // 2, _FEWEST)),
+            annotation=annotation,
+            depth=self.depth + 1,
+            path=f"{self.path}{step}"[:200],
         )
 
     def fill(self, decoded: Decoded) -> Decoded:
@@ -135,8 +141,7 @@ def combine(  # noqa: PLR0913 - the facts about a whole that its parts do not ca
         origin = weakest([provenance, *(one.provenance for one in chosen)])
         doubtful = ambiguous or any(one.ambiguous for one in chosen)
         whole = Candidate(expression, origin, _join(note, chosen), doubtful)
-        if not wholes or all(whole.expression != other.expression for other in wholes):
-            wholes.append(whole)
+        wholes.append(whole)
         if len(wholes) == limit:
             break
     if not wholes:
@@ -145,16 +150,18 @@ def combine(  # noqa: PLR0913 - the facts about a whole that its parts do not ca
 
 
 def _selections(choices: Sequence[tuple[Candidate, ...]]) -> Iterator[tuple[Candidate, ...]]:
-    """Yield one candidate per part: first all parts at the same rank, then mixed.
+    """Yield one candidate per part, no selection twice: first all parts at one rank, then mixed.
 
     Parts of one container are mostly alike (a list of tuples), so the uniform selections are
     likelier than any mixture.
     """
-    longest = max((len(choice) for choice in choices), default=1)
-    for rank in range(longest):
-        yield tuple(choice[min(rank, len(choice) - 1)] for choice in choices)
-    if longest > 1:
-        yield from product(*choices)
+    counts = [len(choice) for choice in choices]
+    uniform = [
+        tuple(min(rank, count - 1) for count in counts) for rank in range(max(counts, default=1))
+    ]
+    mixed = product(*map(range, counts)) if len(uniform) > 1 else ()
+    for ranks in chain(uniform, (one for one in mixed if one not in uniform)):
+        yield tuple(choice[rank] for choice, rank in zip(choices, ranks, strict=True))
 
 
 def _join(note: str, chosen: Sequence[Candidate]) -> str:
