@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from reproof.domain.event import EMPTY
 from reproof.domain.refusal import Refusal, RefusalReason
 from reproof.domain.text import shown
-from reproof.reproducer.facts import Facts, names_in, opaque_class
+from reproof.reproducer.facts import names_in, opaque_class
+from reproof.reproducer.frames import FrameView, view_of
 from reproof.reproducer.locate import Agreement, Place, crash_place, locate, refuse_unplaced
-from reproof.reproducer.recover import FrameView, view_of
 from reproof.reproducer.source import SourceIndex, statement_text
 from reproof.verdict.expectation import Expectation, ExpectedFrame, causes_of, group_of
 
@@ -51,30 +51,36 @@ class Case:
         variables = [view.variables for view in self.views]
         names = list(names_in(variables))
         opaque = {
-            name for mapping in variables for value in mapping.values()
+            name
+            for mapping in variables
+            for value in mapping.values()
             if (name := opaque_class(value)) is not None
         }
         own = [
             ".".join((view.site.module, *view.site.classes))
-            for view in self.views if view.site.classes and not view.site.nested_in
+            for view in self.views
+            if view.site.classes and not view.site.nested_in
         ]
         names = list(dict.fromkeys([*names, *sorted(opaque), *own]))
         modules = list(dict.fromkeys(view.site.module for view in reversed(self.views)))
-        return {"imports": [*modules], "names": [*names],
-                "instances": sorted(opaque | set(own))}
+        return {"imports": [*modules], "names": [*names], "instances": [*sorted(opaque | set(own))]}
 
 
-def build_case(
-    event: Event, tree: SourceTree, source_map: Mapping[str, str]
-) -> Case | Refusal:
+def build_case(event: Event, tree: SourceTree, source_map: Mapping[str, str]) -> Case | Refusal:
     """Locate the frames and state the expectation, or say why that cannot be done."""
     places = locate(event, tree, source_map)
     refusal = refuse_unplaced(places)
     if refusal is not None:
         return refusal
     index = SourceIndex(tree)
-    in_app = [p for p in places if p.in_app and p.path is not None
-              and p.agreement is not Agreement.DRIFT and not p.candidates]
+    in_app = [
+        p
+        for p in places
+        if p.in_app
+        and p.path is not None
+        and p.agreement is not Agreement.DRIFT
+        and not p.candidates
+    ]
     views = tuple(v for p in in_app if (v := view_of(p, index)) is not None)
     crash = crash_place(places)
     if not views or crash is None or views[-1].place is not crash:
@@ -86,8 +92,13 @@ def build_case(
             "cannot be parsed",
             hint="check out the revision that crashed, or tag it with the event's release",
         )
-    return Case(event=event, index=index, places=places, views=views,
-                expected=_expectation(event, index, places, views))
+    return Case(
+        event=event,
+        index=index,
+        places=places,
+        views=views,
+        expected=_expectation(event, index, places, views),
+    )
 
 
 def _expectation(
@@ -116,6 +127,3 @@ def _expected(index: SourceIndex, view: FrameView) -> ExpectedFrame:
         moved=place.agreement is not Agreement.EXACT,
         variables=place.frame.variables or EMPTY,
     )
-
-
-NO_FACTS = Facts()

@@ -6,9 +6,12 @@ import os
 import tomllib
 from configparser import ConfigParser
 from configparser import Error as ConfigError
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reproof.errors import OutputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MAX_CONFIG_BYTES = 1_000_000
 MAX_VARIANTS = 100
@@ -29,11 +32,17 @@ def test_folder(repo: Path) -> Path:
 
 def _configured(repo: Path) -> list[str]:
     found = _toml_testpaths(repo / "pyproject.toml")
-    for name, section in (("pytest.ini", "pytest"), ("tox.ini", "pytest"),
-                          ("setup.cfg", "tool:pytest")):
+    for name, section in (
+        ("pytest.ini", "pytest"),
+        ("tox.ini", "pytest"),
+        ("setup.cfg", "tool:pytest"),
+    ):
         found += _ini_testpaths(repo / name, section)
-    return [n for n in found if n and not n.startswith(("/", "-")) and "*" not in n
-            and not n.endswith(".py")]
+    return [
+        n
+        for n in found
+        if n and not n.startswith(("/", "-")) and "*" not in n and not n.endswith(".py")
+    ]
 
 
 def _text(path: Path) -> str:
@@ -47,7 +56,9 @@ def _text(path: Path) -> str:
 
 def _toml_testpaths(path: Path) -> list[str]:
     try:
-        options = tomllib.loads(_text(path)).get("tool", {}).get("pytest", {}).get("ini_options", {})
+        options = (
+            tomllib.loads(_text(path)).get("tool", {}).get("pytest", {}).get("ini_options", {})
+        )
         value = options.get("testpaths", [])
     except (tomllib.TOMLDecodeError, AttributeError):
         return []
@@ -97,9 +108,12 @@ def write_test(folder: Path, name: str, content: bytes) -> Path:
         finally:
             partial.unlink(missing_ok=True)
     except FileExistsError as error:
-        raise OutputError(f"{folder / name} appeared while it was being written",
-                          hint="run again") from error
+        raise OutputError(
+            f"{folder / name} appeared while it was being written", hint="run again"
+        ) from error
     except OSError as error:
-        raise OutputError(f"cannot write {folder / name}: {error.strerror or error}",
-                          hint="choose a folder that can be written with --out") from error
+        raise OutputError(
+            f"cannot write {folder / name}: {error.strerror or error}",
+            hint="choose a folder that can be written with --out",
+        ) from error
     return path

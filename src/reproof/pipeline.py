@@ -11,16 +11,16 @@ from __future__ import annotations
 import ast
 import tempfile
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reproof import refusing
-from reproof.case import NO_FACTS, Case, build_case
+from reproof.case import Case, build_case
 from reproof.domain.event import Event
 from reproof.domain.refusal import Refusal, RefusalReason
 from reproof.domain.run import MIB, Limits
-from reproof.emit import free_path, test_folder, write_test
+from reproof.emit import test_folder, write_test
 from reproof.errors import InputError, RepositoryError
 from reproof.provision.guest import guest_path
 from reproof.provision.interpreter import find_interpreter
@@ -28,6 +28,7 @@ from reproof.provision.revision import changed_files, export, find_crash_revisio
 from reproof.provision.tree import DirectoryTree
 from reproof.report import Report
 from reproof.reproducer.facts import Facts, read_facts
+from reproof.reproducer.frames import version_of
 from reproof.reproducer.recover import Recovery
 from reproof.reproducer.synthesize import file_name, synthesize
 from reproof.reproducer.values.expression import Expression
@@ -35,15 +36,14 @@ from reproof.sandbox.interface import SessionSpec
 from reproof.sandbox.select import choose
 from reproof.search import Bench, Found, Progress, Search
 from reproof.sources.decode import decode
-from reproof.sources.interface import RawPayload
 from reproof.sources.payload import parse
 from reproof.verdict.rules import Outcome, judge_replay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reproof.provision.interpreter import FoundInterpreter
-    from reproof.sandbox.interface import Backend, Session
+    from reproof.sandbox.interface import Backend, Interpreter, Session
+    from reproof.sources.interface import RawPayload
     from reproof.verdict.judgement import Verdict
 
 MEMORY_MIB = 128
@@ -99,6 +99,15 @@ def reproduce(
         return job.judge(parsed, Path(scratch))
 
 
+@dataclass(frozen=True, slots=True)
+class _World:
+    """What the replays run in."""
+
+    interpreter: Interpreter
+    backend: Backend
+    guest: Path
+
+
 class _Job:
     """One event's way through the product."""
 
@@ -122,15 +131,12 @@ class _Job:
         return decoded if isinstance(decoded, Refusal) else parse(decoded)
 
     def judge(self, event: Event, scratch: Path) -> Verdict:
-        """Plan and judge on the revision that crashed where it is known, else on the tree as it is."""
+        """Judge on the revision that crashed where it is known, else on the tree as it is."""
         tree = self._tree(scratch)
-        found = find_interpreter(self.options.env, repo=self.repo,
-                                 virtual_env=self.options.virtual_env)
-        self.report.interpreter(found, event)
-        backend = choose(self.options.sandbox)
+        world = self._world(event)
         revision = find_crash_revision(self.repo, event.release)
-        changed = changed_files(self.repo, revision, tree) if revision else set()
         self.report.revision = revision
+        changed = changed_files(self.repo, revision, tree) if revision else set()
         changed_python = {path for path in changed if path.endswith(".py")}
         crashed = tree
         if revision and changed_python:
@@ -141,110 +147,126 @@ class _Job:
         if isinstance(case, Refusal):
             return self.report.refused(case)
         self.report.case = case
-        searched = self._search(case, crashed, found, backend)
-        if (isinstance(searched, Refusal) and searched.reason is RefusalReason.RESOURCE_LIMIT
-                and self.options.memory_mib is None):
+        found = self._search(case, crashed, world)
+        if self._wants_memory(found):
             self.memory_mib = RAISED_MEMORY_MIB
-            searched = self._search(case, crashed, found, backend)
-        if isinstance(searched, Refusal):
-            return self.report.refused(searched)
+            found = self._search(case, crashed, world)
+        if isinstance(found, Refusal):
+            return self.report.refused(found)
         if crashed == tree:
-            return self._ship(searched)
-        return self._compare(event, searched, tree, changed_python, found, backend)
+            return self._ship(found)
+        return self._compare(found, tree, changed_python, world)
+
+    def _wants_memory(self, found: Found | Refusal) -> bool:
+        return (
+            isinstance(found, Refusal)
+            and found.reason is RefusalReason.RESOURCE_LIMIT
+            and self.options.memory_mib is None
+        )
 
     def _tree(self, scratch: Path) -> Path:
         """Return the tree to judge: the folder as it is, or an export of `--ref`."""
         if self.options.ref is None:
             return self.repo
-        sha = resolve(self.repo, self.options.ref)
         into = scratch / "ref"
-        export(self.repo, sha, into)
+        export(self.repo, resolve(self.repo, self.options.ref), into)
         return into
 
-    def _session(self, tree: Path, found: FoundInterpreter, backend: Backend) -> Session:
-        guest = guest_path(found.interpreter.version, self.options.cache_root,
-                           environment=self.options.passthrough_env)
-        return backend.open(SessionSpec(tree=tree, interpreter=found.interpreter,
-                                        guest_path=guest, limits=self._limits()))
+    def _world(self, event: Event) -> _World:
+        options = self.options
+        found = find_interpreter(options.env, repo=self.repo, virtual_env=options.virtual_env)
+        self.report.interpreter(found, event)
+        backend = choose(options.sandbox)
+        guest = guest_path(
+            found.interpreter.version, options.cache_root, environment=options.passthrough_env
+        )
+        return _World(found.interpreter, backend, guest)
 
     def _limits(self) -> Limits:
-        return Limits(wall_s=self.options.test_timeout_s,
-                      memory_bytes=self.memory_mib * MIB)
+        return Limits(wall_s=self.options.test_timeout_s, memory_bytes=self.memory_mib * MIB)
+
+    def _open(self, tree: Path, world: _World) -> Session:
+        spec = SessionSpec(
+            tree=tree,
+            interpreter=world.interpreter,
+            guest_path=world.guest,
+            limits=self._limits(),
+        )
+        return world.backend.open(spec)
 
     def _bench(self, session: Session, case: Case, tree: Path) -> Bench:
-        roots = tuple(str(tree / root) if root else str(tree) for root in case.import_roots)
-        return Bench(session=session, root=str(tree), roots=roots, folder=self._folder(),
-                     sdk=_sdk(case.event), limits=self._limits(), environment={"TZ": "UTC"},
-                     deadline=self.started + self.options.timeout_s)
+        return Bench(
+            session=session,
+            root=str(tree),
+            roots=tuple(str(tree / root) if root else str(tree) for root in case.import_roots),
+            folder=self._folder(),
+            sdk=version_of(case.event.sdk_version),
+            limits=self._limits(),
+            environment={"TZ": "UTC"},
+            deadline=self.started + self.options.timeout_s,
+        )
+
+    def _out(self) -> Path:
+        return (self.options.out_dir or test_folder(self.repo)).absolute()
 
     def _folder(self) -> str:
-        out = self.options.out_dir or test_folder(self.repo)
-        out = out.absolute().resolve()
-        return out.relative_to(self.repo).as_posix() if out.is_relative_to(
-            self.repo) and out != self.repo else "tests"
+        """Return the folder, seen from the tree, that a replay's test stands in."""
+        out = self._out().resolve()
+        inside = out.is_relative_to(self.repo) and out != self.repo
+        return out.relative_to(self.repo).as_posix() if inside else "tests"
 
-    def _search(
-        self, case: Case, tree: Path, found: FoundInterpreter, backend: Backend
-    ) -> Found | Refusal:
+    def _search(self, case: Case, tree: Path, world: _World) -> Found | Refusal:
         """Return the confirmed plan, or why there is none."""
         self.progress.stage("opening the sandbox")
-        with self._session(tree, found, backend) as session:
+        with self._open(tree, world) as session:
             bench = self._bench(session, case, tree)
             self.report.bench = bench
-            try:
-                facts = self._facts(case, bench)
-                if isinstance(facts, Refusal):
-                    return facts
-                recovery = Recovery(case.event, case.index, case.views, facts, self.user)
-                search = Search(bench=bench, recovery=recovery, expected=case.expected,
-                                progress=self.progress)
-                self.progress.stage("replaying")
-                best = search.run()
-            finally:
-                self.report.isolation = session.isolation
-        self.report.search = search
-        return best if best is not None else refusing.explain(search, case)
+            facts = self._facts(case, bench)
+            self.report.isolation = session.isolation
+            if isinstance(facts, Refusal):
+                return facts
+            search = Search(
+                bench=bench,
+                recovery=Recovery(case.event, case.index, case.views, facts, self.user),
+                expected=case.expected,
+                progress=self.progress,
+            )
+            self.report.search = search
+            self.progress.stage("replaying")
+            return search.run() or refusing.explain(search, case)
 
     def _facts(self, case: Case, bench: Bench) -> Facts | Refusal:
-        request = case.names()
-        record = bench.inspect(request)
+        record = bench.inspect(case.names())
         limit = refusing.of_inspection(record, self.memory_mib)
         if limit is not None:
             return limit
         facts = read_facts(record.report)
-        return refusing.of_import(facts, case) or facts if facts != NO_FACTS else facts
+        return refusing.of_import(facts, case) or facts
 
-    def _compare(
-        self, event: Event, found: Found, tree: Path, changed: set[str],
-        interpreter: FoundInterpreter, backend: Backend,
-    ) -> Verdict:
+    def _compare(self, found: Found, tree: Path, changed: set[str], world: _World) -> Verdict:
         """Run the test that is red on the crash revision on the tree as it is."""
         self.progress.stage("replaying on the tree as it is")
+        event = self.report.known_case.event
         here = build_case(event, DirectoryTree(tree), self.options.source_map)
-        outcome = self._replay_here(here, found, tree, interpreter, backend)
+        case = here if isinstance(here, Case) else self.report.known_case
+        outcome = self._replay_here(case, found, tree, world)
         self.report.there, self.report.here = "reproduced", str(outcome.reason or "reproduced")
-        if outcome.reproduced and isinstance(here, Case):
-            refusal = refusing.callers_changed(found, here, changed)
-            if refusal is None:
-                return self._ship(found)
-            return self.report.refused(refusal)
         if outcome.reason is RefusalReason.PASSED:
             return self._ship(found, fixed=True)
-        return self.report.refused(refusing.gone(outcome))
+        if not outcome.reproduced or not isinstance(here, Case):
+            return self.report.refused(refusing.gone(outcome))
+        refusal = refusing.callers_changed(found, here, changed)
+        return self._ship(found) if refusal is None else self.report.refused(refusal)
 
-    def _replay_here(
-        self, here: Case | Refusal, found: Found, tree: Path, interpreter: FoundInterpreter,
-        backend: Backend,
-    ) -> Outcome:
-        case = here if isinstance(here, Case) else self.report.known_case
-        with self._session(tree, interpreter, backend) as session:
-            bench = replace(self._bench(session, case, tree))
+    def _replay_here(self, case: Case, found: Found, tree: Path, world: _World) -> Outcome:
+        """Return the first outcome that is no reproduction, or the last of the confirming runs."""
+        with self._open(tree, world) as session:
+            bench = self._bench(session, case, tree)
             name = file_name(found.plan, case.event)
-            outcome = Outcome(reason=RefusalReason.PASSED, detail="")
+            outcome = Outcome(reason=RefusalReason.PASSED, detail="not run")
             for _ in range(found.confirmations.runs):
                 record = bench.replay(found.emitted.text, name)
-                outcome = judge_replay(case.expected, record,
-                                       lambda p, line: _statement(case, p, line))
+                outcome = judge_replay(case.expected, record, case.index.statement)
                 if not outcome.reproduced:
                     break
             self.report.add_runs(bench)
@@ -252,28 +274,15 @@ class _Job:
 
     def _ship(self, found: Found, *, fixed: bool = False) -> Verdict:
         """Write the test and return the verdict that goes with it."""
+        event = self.report.known_case.event
         emitted = found.emitted
-        if self.options.expect_raises and not fixed:
-            emitted = synthesize(found.plan, self.report.known_case.event, expect_raises=True)
-        folder = (self.options.out_dir or test_folder(self.repo)).absolute()
+        if self.options.expect_raises:
+            emitted = synthesize(found.plan, event, expect_raises=True)
         content = emitted.text.encode()
-        name = free_path(folder, file_name(found.plan, self.report.known_case.event), content).name \
-            if folder.is_dir() else file_name(found.plan, self.report.known_case.event)
-        path = write_test(folder, name, content)
-        return self.report.fixed(found, path, content) if fixed else self.report.reproduced(
-            found, path, content, self.repo)
-
-
-def _statement(case: Case, path: str, line: int) -> str | None:
-    from reproof.reproducer.source import statement_text  # noqa: PLC0415
-
-    return statement_text(case.index.module(path), line)
-
-
-def _sdk(event: Event) -> tuple[int, ...] | None:
-    parts = (event.sdk_version or "").split(".")[:3]
-    return tuple(int(p) for p in parts) if parts and all(
-        p.isdigit() and len(p) < 6 for p in parts) else None  # noqa: PLR2004 -- sane numbers
+        path = write_test(self._out(), file_name(found.plan, event), content)
+        if fixed:
+            return self.report.fixed(found, path, content)
+        return self.report.reproduced(found, path, content, self.repo)
 
 
 def _user_values(params: Mapping[str, str]) -> dict[str, Expression]:
@@ -283,6 +292,8 @@ def _user_values(params: Mapping[str, str]) -> dict[str, Expression]:
             ast.literal_eval(text)
             made[name] = Expression(ast.parse(text, mode="eval").body)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
-            raise InputError(f"--param {name}: expected a Python literal, got {text[:80]!r}",
-                             hint="write it as in source: 3, 'text', [1, 2], None") from error
+            raise InputError(
+                f"--param {name}: expected a Python literal, got {text[:80]!r}",
+                hint="write it as in source: 3, 'text', [1, 2], None",
+            ) from error
     return made

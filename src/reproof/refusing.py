@@ -15,7 +15,8 @@ from reproof.reproducer.values.provenance import Provenance, UnknownCause
 from reproof.verdict.diagnose import withheld
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
+    from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
     from reproof.case import Case
     from reproof.domain.run import RunRecord
@@ -26,9 +27,13 @@ if TYPE_CHECKING:
 
 _OF_CAUSE = {
     str(UnknownCause.REDACTED): (
-        RefusalReason.REDACTED_VALUE_NEEDED, "was redacted before it was sent"),
+        RefusalReason.REDACTED_VALUE_NEEDED,
+        "was redacted before it was sent",
+    ),
     str(UnknownCause.TRUNCATED): (
-        RefusalReason.TRUNCATED_VALUE_NEEDED, "was cut before it was sent"),
+        RefusalReason.TRUNCATED_VALUE_NEEDED,
+        "was cut before it was sent",
+    ),
 }
 _HINT = "supply it with --param NAME=LITERAL, or capture it (custom_repr of the SDK)"
 
@@ -37,17 +42,23 @@ def of_inspection(record: RunRecord, memory_mib: int) -> Refusal | None:
     """Return why the target could not even be imported, if the wall stopped that."""
     host = record.host
     if host.end is RunEnd.TIMEOUT:
-        return Refusal(reason=RefusalReason.TIMEOUT,
-                       summary=f"importing the target took longer than {host.wall_s:.0f} s",
-                       hint="raise it with --test-timeout")
+        return Refusal(
+            reason=RefusalReason.TIMEOUT,
+            summary=f"importing the target took longer than {host.wall_s:.0f} s",
+            hint="raise it with --test-timeout",
+        )
     if host.end is RunEnd.MEMORY or (record.report is None and host.limits_hit):
-        return Refusal(reason=RefusalReason.RESOURCE_LIMIT,
-                       summary=f"importing the target needs more than {memory_mib} MiB",
-                       hint="raise it with --memory-mib")
+        return Refusal(
+            reason=RefusalReason.RESOURCE_LIMIT,
+            summary=f"importing the target needs more than {memory_mib} MiB",
+            hint="raise it with --memory-mib",
+        )
     if record.report is None:
-        return Refusal(reason=RefusalReason.NATIVE_CRASH,
-                       summary=f"importing the target ended the interpreter "
-                       f"(exit {host.exit_code}, signal {host.signal})")
+        return Refusal(
+            reason=RefusalReason.NATIVE_CRASH,
+            summary=f"importing the target ended the interpreter "
+            f"(exit {host.exit_code}, signal {host.signal})",
+        )
     return None
 
 
@@ -77,14 +88,16 @@ def explain(search: Search, case: Case) -> Refusal:
     if reason is RefusalReason.DIFFERENT_EXCEPTION and outcome.raised is not None:
         reason = withheld(*outcome.raised) or reason
     state = _changing_globals(case)
-    if state and reason in (RefusalReason.PASSED, RefusalReason.DIFFERENT_EXCEPTION) and not any(
-        v.unknown is not None or v.stale for _, v in plan.values
+    if (
+        state
+        and reason in (RefusalReason.PASSED, RefusalReason.DIFFERENT_EXCEPTION)
+        and not any(v.unknown is not None or v.stale for _, v in plan.values)
     ):
         return Refusal(
             reason=RefusalReason.GLOBAL_STATE,
-            summary=f"{', '.join(map(shown, state))} is changed while the program runs, and what it "
-            f"held is not in the event; without it: {outcome.detail}",
-            hint="capture the module's state with the event (custom_repr, extra), or enter further out",
+            summary=f"{', '.join(map(shown, state))} is changed while the program runs, and "
+            f"what it held is not in the event; without it: {outcome.detail}",
+            hint="capture the module's state with the event, or enter further out",
         )
     tried = Counter(o.reason for _, o in outcomes)
     others = ", ".join(f"{count} {name}" for name, count in tried.most_common() if name != reason)
@@ -92,8 +105,7 @@ def explain(search: Search, case: Case) -> Refusal:
     summary = f"{len(outcomes)} replays, the nearest through {shown(entry)}: {outcome.detail}"
     if others:
         summary += f" (also: {others})"
-    return Refusal(reason=_by_missing(reason, outcomes), summary=summary,
-                   hint=_hint(reason, plan))
+    return Refusal(reason=_by_missing(reason, outcomes), summary=summary, hint=_hint(reason, plan))
 
 
 def _changing_globals(case: Case) -> list[str]:
@@ -107,23 +119,27 @@ def _changing_globals(case: Case) -> list[str]:
     return sorted(name for name in held if changes_global(module, name))
 
 
-def _by_missing(
-    reason: RefusalReason, outcomes: Sequence[tuple[Plan, Outcome]]
-) -> RefusalReason:
-    """A replay that went another way with a value unknown says that the value was needed."""
-    if reason not in (RefusalReason.PASSED, RefusalReason.DIFFERENT_EXCEPTION,
-                      RefusalReason.DIFFERENT_LOCATION, RefusalReason.LOW_FIDELITY):
+def _by_missing(reason: RefusalReason, outcomes: Sequence[tuple[Plan, Outcome]]) -> RefusalReason:
+    """Blame a value that is not known where a replay went another way without it."""
+    if reason not in (
+        RefusalReason.PASSED,
+        RefusalReason.DIFFERENT_EXCEPTION,
+        RefusalReason.DIFFERENT_LOCATION,
+        RefusalReason.LOW_FIDELITY,
+    ):
         return reason
-    if all(any(v.unknown is not None or v.stale for _, v in plan.values)
-           for plan, _ in outcomes):
+    if all(any(v.unknown is not None or v.stale for _, v in plan.values) for plan, _ in outcomes):
         return RefusalReason.UNRECOVERABLE_VALUE
     return reason
 
 
 def _nothing_to_enter(case: Case, *, out_of_time: bool) -> Refusal:
     if out_of_time:
-        return Refusal(reason=RefusalReason.TIMEOUT, summary="time ran out before the first replay",
-                       hint="raise it with --timeout")
+        return Refusal(
+            reason=RefusalReason.TIMEOUT,
+            summary="time ran out before the first replay",
+            hint="raise it with --timeout",
+        )
     site = case.views[-1].site
     return Refusal(
         reason=RefusalReason.UNRECOVERABLE_VALUE,
@@ -137,27 +153,47 @@ def _needed_value(outcomes: Sequence[tuple[Plan, Outcome]]) -> Refusal | None:
     """Return the refusal for a value that the run looked at and the event did not carry."""
     for plan, outcome in outcomes:
         for name, operation in outcome.sentinel_uses:
-            cause = next((str(v.unknown.cause) for n, v in plan.values
-                          if n == name and v.unknown is not None), "")
+            cause = next(
+                (
+                    str(v.unknown.cause)
+                    for n, v in plan.values
+                    if n == name and v.unknown is not None
+                ),
+                "",
+            )
             reason, why = _OF_CAUSE.get(
-                cause, (RefusalReason.OPAQUE_VALUE_USED, "was not captured"))
-            return Refusal(reason=reason, hint=_HINT,
-                           summary=f"{shown(name)} {why}, and the code uses it "
-                           f"({shown(name)}{shown(operation)})")
+                cause, (RefusalReason.OPAQUE_VALUE_USED, "was not captured")
+            )
+            return Refusal(
+                reason=reason,
+                hint=_HINT,
+                summary=f"{shown(name)} {why}, and the code uses it "
+                f"({shown(name)}{shown(operation)})",
+            )
         for name, value in plan.values:
             if value.unknown is not None and str(value.unknown.cause) in _OF_CAUSE:
                 reason, why = _OF_CAUSE[str(value.unknown.cause)]
-                return Refusal(reason=reason, hint=_HINT, summary=f"{shown(name)} {why}; without "
-                               f"it: {outcome.detail}")
+                return Refusal(
+                    reason=reason,
+                    hint=_HINT,
+                    summary=f"{shown(name)} {why}; without it: {outcome.detail}",
+                )
     return None
 
 
 def _weight(outcome: Outcome, plan: Plan) -> tuple[int, float, int]:
     order = [
-        RefusalReason.ENVIRONMENT, RefusalReason.UNRECOVERABLE_VALUE, RefusalReason.PASSED,
-        RefusalReason.DIFFERENT_EXCEPTION, RefusalReason.TIMEOUT, RefusalReason.RESOURCE_LIMIT,
-        RefusalReason.NATIVE_CRASH, RefusalReason.DIFFERENT_LOCATION,
-        RefusalReason.OPAQUE_VALUE_USED, RefusalReason.FLAKY, RefusalReason.LOW_FIDELITY,
+        RefusalReason.ENVIRONMENT,
+        RefusalReason.UNRECOVERABLE_VALUE,
+        RefusalReason.PASSED,
+        RefusalReason.DIFFERENT_EXCEPTION,
+        RefusalReason.TIMEOUT,
+        RefusalReason.RESOURCE_LIMIT,
+        RefusalReason.NATIVE_CRASH,
+        RefusalReason.DIFFERENT_LOCATION,
+        RefusalReason.OPAQUE_VALUE_USED,
+        RefusalReason.FLAKY,
+        RefusalReason.LOW_FIDELITY,
     ]
     rank = order.index(outcome.reason) if outcome.reason in order else 0
     weak = sum(v.provenance is Provenance.SENTINEL for _, v in plan.values)
@@ -178,7 +214,7 @@ def _hint(reason: RefusalReason, plan: Plan) -> str:
     }.get(reason, "see `attempts` for everything that was tried")
 
 
-def callers_changed(found: Found, here: Case, changed: Set[str]) -> Refusal | None:
+def callers_changed(found: Found, here: Case, changed: AbstractSet[str]) -> Refusal | None:
     """Return why a test that is red on a changed tree proves nothing there, if so.
 
     A fix is often made above the crash point, or where an object got its state. A test that enters
@@ -189,16 +225,24 @@ def callers_changed(found: Found, here: Case, changed: Set[str]) -> Refusal | No
     moved = [s for s in skipped if s.path in changed]
     if moved:
         names = ", ".join(shown(s.qualname) for s in moved[:3])
-        return Refusal(reason=RefusalReason.CALLERS_CHANGED,
-                       summary=f"the test enters below {names}, which changed since the crash",
-                       hint="capture the outer frames' values, so that the test can enter there")
-    made = [n for n, v in found.plan.values if v.provenance in (
-        Provenance.PARTIAL, Provenance.SENTINEL, Provenance.DEDUCED, Provenance.BUILT)]
+        return Refusal(
+            reason=RefusalReason.CALLERS_CHANGED,
+            summary=f"the test enters below {names}, which changed since the crash",
+            hint="capture the outer frames' values, so that the test can enter there",
+        )
+    made = [
+        n
+        for n, v in found.plan.values
+        if v.provenance
+        in (Provenance.PARTIAL, Provenance.SENTINEL, Provenance.DEDUCED, Provenance.BUILT)
+    ]
     if made and changed:
-        return Refusal(reason=RefusalReason.CALLERS_CHANGED,
-                       summary=f"{', '.join(map(shown, made))} was rebuilt from what is known, and "
-                       "the code that makes it may have changed since the crash",
-                       hint="run on the revision that crashed, or capture the object's state")
+        return Refusal(
+            reason=RefusalReason.CALLERS_CHANGED,
+            summary=f"{', '.join(map(shown, made))} was rebuilt from what is known, and "
+            "the code that makes it may have changed since the crash",
+            hint="run on the revision that crashed, or capture the object's state",
+        )
     return None
 
 

@@ -36,11 +36,11 @@ class Progress(Protocol):
     """Told what is going on; whoever calls decides what to show of it."""
 
     def stage(self, name: str) -> None:
-        """A new stage has begun."""
+        """Take note that a new stage has begun."""
         ...
 
     def attempt(self, entry: str, outcome: str) -> None:
-        """One replay has ended."""
+        """Take note that one replay has ended."""
         ...
 
 
@@ -80,22 +80,41 @@ class Bench:
         """Run a test module; the sentinels named in `watch` tell on who uses them."""
         path = "/".join(p for p in (self.folder, name) if p)
         request: dict[str, JSON] = {
-            "test": f"{self.root}/{path}", "sentinels": list(watch), **self._common(),
+            "test": f"{self.root}/{path}",
+            "sentinels": list(watch),
+            **self._common(),
         }
-        return self._run(Job(kind=JobKind.REPLAY, request=request, limits=self._limits(),
-                             files={path: text.encode()}, environment=self.environment))
+        return self._run(
+            Job(
+                kind=JobKind.REPLAY,
+                request=request,
+                limits=self._limits(),
+                files={path: text.encode()},
+                environment=self.environment,
+            )
+        )
 
     def control(self, source: str) -> RunRecord:
         """Build a plan's values without making its call."""
-        return self._run(Job(kind=JobKind.CONTROL, limits=self._limits(),
-                             request={"source": source, **self._common()},
-                             environment=self.environment))
+        return self._run(
+            Job(
+                kind=JobKind.CONTROL,
+                limits=self._limits(),
+                request={"source": source, **self._common()},
+                environment=self.environment,
+            )
+        )
 
     def inspect(self, request: Mapping[str, JSON]) -> RunRecord:
         """Ask what names stand for in the target."""
-        return self._run(Job(kind=JobKind.INSPECT, limits=self._limits(),
-                             request={**request, **self._common()},
-                             environment=self.environment))
+        return self._run(
+            Job(
+                kind=JobKind.INSPECT,
+                limits=self._limits(),
+                request={**request, **self._common()},
+                environment=self.environment,
+            )
+        )
 
     @property
     def expired(self) -> bool:
@@ -103,8 +122,11 @@ class Bench:
         return time.monotonic() >= self.deadline
 
     def _common(self) -> dict[str, JSON]:
-        return {"root": self.root, "roots": list(self.roots),
-                "sdk": list(self.sdk) if self.sdk else None}
+        return {
+            "root": self.root,
+            "roots": list(self.roots),
+            "sdk": list(self.sdk) if self.sdk else None,
+        }
 
     def _limits(self) -> Limits:
         left = max(0.5, self.deadline - time.monotonic())
@@ -171,24 +193,20 @@ class Search:
         emitted = synthesize(plan, self.recovery.event)
         name = file_name(plan, self.recovery.event)
         record = self.bench.replay(emitted.text, name, plan.sentinels)
-        outcome = judge_replay(self.expected, record, self._statement)
+        outcome = judge_replay(self.expected, record, self.recovery.index.statement)
         found = None
         if outcome.reproduced:
             found, outcome = self._confirm(plan, emitted, name, outcome)
         self._note(plan, emitted, outcome, time.monotonic() - started)
         return found
 
-    def _statement(self, path: str, line: int) -> str | None:
-        from reproof.reproducer.source import statement_text  # noqa: PLC0415
-
-        return statement_text(self.recovery.index.module(path), line)
-
     def _note(self, plan: Plan, emitted: Emitted, outcome: Outcome, seconds: float) -> None:
         entry = f"{plan.view.site.module}.{plan.view.site.qualname}"
         said = "reproduced" if outcome.reason is None else str(outcome.reason)
         detail = f"{emitted.call}: {outcome.detail}"
-        self.attempts.append(Attempt(entry=entry, outcome=said, detail=detail,
-                                     duration_s=round(seconds, 4)))
+        self.attempts.append(
+            Attempt(entry=entry, outcome=said, detail=detail, duration_s=round(seconds, 4))
+        )
         self.outcomes.append((plan, outcome))
         self.progress.attempt(entry, said)
 
@@ -199,25 +217,41 @@ class Search:
         control = self.bench.control(emitted.control)
         report = control.report or {}
         if report.get("ok") is not True:
-            return None, replace(outcome, reason=RefusalReason.ENVIRONMENT,
-                                 detail="building the arguments alone already fails")
+            return None, replace(
+                outcome,
+                reason=RefusalReason.ENVIRONMENT,
+                detail="building the arguments alone already fails",
+            )
         trips = self._round_trips(plan, report.get("values"))
         wrong = [n for n, same in trips.items() if not same]
         if wrong:
-            return None, replace(outcome, reason=RefusalReason.UNRECOVERABLE_VALUE,
-                                 detail=f"{', '.join(wrong)} does not serialise to what was captured")
+            return None, replace(
+                outcome,
+                reason=RefusalReason.UNRECOVERABLE_VALUE,
+                detail=f"{', '.join(wrong)} does not serialise to what was captured",
+            )
         agreeing = 0
         for _ in range(CONFIRMATIONS):
-            again = judge_replay(self.expected, self.bench.replay(emitted.text, name),
-                                 self._statement)
+            again = judge_replay(
+                self.expected, self.bench.replay(emitted.text, name), self.recovery.index.statement
+            )
             agreeing += again.reproduced
         confirmations = Confirmations(runs=CONFIRMATIONS, agreeing=agreeing, control_passed=True)
         if agreeing < CONFIRMATIONS:
-            return None, replace(outcome, reason=RefusalReason.FLAKY,
-                                 detail=f"{agreeing} of {CONFIRMATIONS} confirming runs agree")
+            return None, replace(
+                outcome,
+                reason=RefusalReason.FLAKY,
+                detail=f"{agreeing} of {CONFIRMATIONS} confirming runs agree",
+            )
         path = "/".join(p for p in (self.bench.folder, name) if p)
-        return Found(plan=plan, emitted=emitted, outcome=outcome, confirmations=confirmations,
-                     round_trips=trips, test_path=path), outcome
+        return Found(
+            plan=plan,
+            emitted=emitted,
+            outcome=outcome,
+            confirmations=confirmations,
+            round_trips=trips,
+            test_path=path,
+        ), outcome
 
     def _round_trips(self, plan: Plan, values: JSON) -> dict[str, bool]:
         seen = values if isinstance(values, dict) else {}
@@ -235,6 +269,9 @@ def sentinel_causes(plan: Plan) -> Iterator[tuple[str, str]]:
     """Yield (name, cause) of each value of a plan that could not be recovered."""
     for name, value in plan.values:
         if value.unknown is not None and value.provenance in (
-            Provenance.SENTINEL, Provenance.PARTIAL, Provenance.BUILT, Provenance.CALLER
+            Provenance.SENTINEL,
+            Provenance.PARTIAL,
+            Provenance.BUILT,
+            Provenance.CALLER,
         ):
             yield name, str(value.unknown.cause)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_DIVMOD_ARGUMENTS = 2
 _OPERATORS: dict[str, tuple[type[ast.operator], ...]] = {
     "+": (ast.Add,),
     "-": (ast.Sub,),
@@ -65,8 +66,8 @@ def _spots(exception: str, message: str, statement: ast.stmt) -> list[tuple[ast.
             if isinstance(n, ast.Call)
             and isinstance(n.func, ast.Name)
             and n.func.id == "divmod"
-            and len(n.args) == 2
-        ]  # noqa: PLR2004 -- dividend and divisor
+            and len(n.args) == _DIVMOD_ARGUMENTS
+        ]
         if isinstance(statement, ast.AugAssign) and isinstance(
             statement.op, ast.Div | ast.FloorDiv | ast.Mod
         ):
@@ -97,9 +98,13 @@ def _spots(exception: str, message: str, statement: ast.stmt) -> list[tuple[ast.
 
 
 def _emptied(divisor: ast.expr, zero: ast.expr) -> tuple[ast.expr, ast.expr]:
-    """A divisor `len(x)` of zero proves that `x` is empty; a list is what is most often counted."""
-    if (isinstance(divisor, ast.Call) and isinstance(divisor.func, ast.Name)
-            and divisor.func.id == "len" and len(divisor.args) == 1):
+    """Read a divisor `len(x)` of zero as an empty `x`; a list is what is most often counted."""
+    if (
+        isinstance(divisor, ast.Call)
+        and isinstance(divisor.func, ast.Name)
+        and divisor.func.id == "len"
+        and len(divisor.args) == 1
+    ):
         return divisor.args[0], ast.List([], ast.Load())
     return divisor, zero
 

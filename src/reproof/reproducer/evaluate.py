@@ -62,7 +62,7 @@ class _Substitution(ast.NodeTransformer):
     failed: bool = False
     locals_used: int = 0
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802 -- ast's own spelling
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         name = node.id
         if name in self.bound:
             return node

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from reproof.domain.event import JSON
 
+_WIDTH = 4
+"""A field's row: name, init, default, keyword-only; an alias may follow."""
 MAX_NAMES = 200
 MAX_TEXT = 20_000
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*"
@@ -90,8 +92,11 @@ def read_facts(report: Mapping[str, JSON] | None) -> Facts:
     errors = report.get("errors")
     tuples = report.get("tuples")
     return Facts(
-        tuples=tuple(fact for item in (tuples if isinstance(tuples, list) else [])
-                     if (fact := _fact(item)) is not None),
+        tuples=tuple(
+            fact
+            for item in (tuples if isinstance(tuples, list) else [])
+            if (fact := _fact(item)) is not None
+        ),
         names={
             name: tuple(fact for item in told if (fact := _fact(item)) is not None)
             for name, told in (names.items() if isinstance(names, dict) else ())
@@ -134,8 +139,8 @@ def _fact(told: JSON) -> ClassFact | None:
                 f[1] is True,
                 f[2] is True,
                 f[3] is True,
-                str(f[4]) if len(f) > 4 and isinstance(f[4], str) else None,
-            )  # noqa: PLR2004
+                str(f[4]) if len(f) > _WIDTH and isinstance(f[4], str) else None,
+            )
             for f in _rows(told.get("fields"), 4)
         ),
         members=tuple((str(m[0]), str(m[1])) for m in _rows(told.get("members"), 2)),
@@ -144,11 +149,13 @@ def _fact(told: JSON) -> ClassFact | None:
         )
         if isinstance(parameters, list)
         else None,
-        properties=tuple(
-            name for name in (told["properties"] if isinstance(told.get("properties"), list) else [])
-            if isinstance(name, str)),
+        properties=tuple(n for n in _items(told.get("properties")) if isinstance(n, str)),
         repr_is_generated=told.get("repr_is_generated") is True,
     )
+
+
+def _items(value: JSON | None) -> list[JSON]:
+    return value if isinstance(value, list) else []
 
 
 def _rows(value: JSON | None, width: int) -> list[list[JSON]]:

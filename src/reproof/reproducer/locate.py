@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_LINES_SEARCHED = 200_000
 MIN_PARTS_UNFLAGGED = 2
+MIN_CUT = 20
+"""A cut line with less text than this says too little to be recognised."""
 _LIBRARY = re.compile(
     r"(?:^|/)(?:site-packages|dist-packages)/|(?:^|/)lib/python\d(?:\.\d+)?/|^<|\.pyx$|\.pxi$|\.pxd$"
 )
@@ -135,11 +137,14 @@ class _Finder:
         path_text = (frame.abs_path or frame.filename or "").replace("\\", "/")
         library = bool(_LIBRARY.search(path_text))
         scored = sorted(
-            ((self._agree(path, frame), weight, path) for path, weight in self._candidates(frame).items()),
+            (
+                (self._agree(path, frame), weight, path)
+                for path, weight in self._candidates(frame).items()
+            ),
             key=lambda item: (item[0][0], item[1]),
             reverse=True,
         )
-        trusted = [s for s in scored if self._believable(s, frame, library)]
+        trusted = [s for s in scored if self._believable(s, frame, library=library)]
         if not trusted:
             in_app = frame.in_app is True and not library and path_text.endswith(".py")
             return Place(
@@ -166,6 +171,7 @@ class _Finder:
         self,
         scored: tuple[tuple[float, Agreement, int | None], int, str],
         frame: Frame,
+        *,
         library: bool,
     ) -> bool:
         (_, agreement, _), weight, _ = scored
@@ -286,7 +292,7 @@ def _same(ours: str, captured: str) -> bool:
         return True
     # a sender's length limit cuts context lines, and marks the cut
     cut = captured.removesuffix("...")
-    return len(cut) >= 20 and cut != captured and ours.startswith(cut)
+    return len(cut) >= MIN_CUT and cut != captured and ours.startswith(cut)
 
 
 def _common_tail(a: Sequence[str], b: Sequence[str]) -> int:

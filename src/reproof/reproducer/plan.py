@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reproof.domain.event import JSON
-    from reproof.reproducer.recover import FrameView, Recovered, Recovery
+    from reproof.reproducer.frames import FrameView, Recovered
+    from reproof.reproducer.recover import Recovery
 
 MAX_PLANS_PER_ENTRY = 10
 _UNREACHABLE = frozenset({EntryKind.LAMBDA, EntryKind.COMPREHENSION})
@@ -43,6 +44,8 @@ class Plan:
     receiver: Recovered | None = None
     callee: Expression | None = None
     """What is called, where it is not found by the site's own name (a wrapped function)."""
+    owner: Expression | None = None
+    """For a class method: the class the frame shows in `cls`, where that is known."""
     main: bool = False
     """For module-level code: it ran as a script."""
 
@@ -89,6 +92,7 @@ def plans_for(recovery: Recovery, position: int) -> Iterator[Plan]:
             receivers = list(recovery.receiver(position))
     elif site.name == "__new__":
         parameters.pop(0)
+    owner = recovery.owner(position) if site.kind is EntryKind.CLASSMETHOD else None
     choices = [recovery.parameter(position, p) for p in parameters]
     for receiver, values in _combinations(receivers, choices):
         yield Plan(
@@ -96,6 +100,7 @@ def plans_for(recovery: Recovery, position: int) -> Iterator[Plan]:
             view=view,
             receiver=receiver,
             callee=callee,
+            owner=owner,
             arguments=tuple(
                 Given(parameter=p, value=v) for p, v in zip(parameters, values, strict=True)
             ),
@@ -154,9 +159,8 @@ def entry_call(plan: Plan) -> Expression | None:
 
 
 def _class_of(plan: Plan) -> Expression:
-    """Return the class: the one the frame shows in `cls`, else the one that defines the function."""
     site = plan.view.site
-    return reference(site.module, ".".join(site.classes))
+    return plan.owner or reference(site.module, ".".join(site.classes))
 
 
 def mangled(name: str, classes: Sequence[str]) -> str:

@@ -367,7 +367,7 @@ def _has_brackets(node: ast.expr) -> bool:
             return False
 
 
-def _precedence(node: ast.expr) -> int:  # noqa: PLR0911 - one case per kind of node
+def _precedence(node: ast.expr) -> int:
     match node:
         case ast.BinOp(op=operator):
             return _BINARY[type(operator)][1]

@@ -22,9 +22,36 @@ Scope: TypeAlias = "ast.ClassDef | FunctionNode | ast.Lambda"
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _PROPERTY_NAMES = frozenset({"property", "cached_property", "abstractproperty", "lazy", "reify"})
 _MUTATORS = frozenset(
-    "append extend insert pop remove clear sort reverse update setdefault popitem add discard "
-    "appendleft popleft extendleft rotate write close read readline seek send throw "
-    "intersection_update difference_update symmetric_difference_update move_to_end".split()
+    {
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "clear",
+        "sort",
+        "reverse",
+        "update",
+        "setdefault",
+        "popitem",
+        "add",
+        "discard",
+        "appendleft",
+        "popleft",
+        "extendleft",
+        "rotate",
+        "write",
+        "close",
+        "read",
+        "readline",
+        "seek",
+        "send",
+        "throw",
+        "intersection_update",
+        "difference_update",
+        "symmetric_difference_update",
+        "move_to_end",
+    }
 )
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
@@ -60,7 +87,7 @@ class Parameter:
 
     name: str
     kind: str
-    """`positional_only`, `positional_or_keyword`, `var_positional`, `keyword_only`, `var_keyword`."""
+    """As `inspect.Parameter.kind` names it, in lower case."""
     default: ast.expr | None = None
     annotation: ast.expr | None = None
 
@@ -77,7 +104,7 @@ class FunctionSite:
     path: str
     module: str
     root: str
-    """Tree-relative folder that must be importable for `module` to be; empty for the tree itself."""
+    """Tree-relative folder that must be importable for `module` to be; empty for the tree."""
     node: FunctionNode | ast.Lambda | None
     """`None` for a module body."""
     name: str
@@ -143,6 +170,10 @@ class SourceIndex:
         if path not in self._parsed:
             self._parsed[path] = _parse(self.text(path))
         return self._parsed[path]
+
+    def statement(self, path: str, line: int) -> str | None:
+        """Return the normal form of the statement at a line."""
+        return statement_text(self.module(path), line)
 
     def site(self, path: str, line: int, function: str, module: str | None) -> FunctionSite | None:
         """Return the function named `function` that spans `line`, innermost first."""

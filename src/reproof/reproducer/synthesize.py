@@ -137,8 +137,8 @@ def _headline(plan: Plan, event: Event) -> str:
     if frame is not None:
         lines += [
             "",
-            f"Crash point: {_quoted(frame.filename or '?', 80)}:{frame.lineno}: "
-            f"{_quoted((frame.context_line or '').strip(), 80)}",
+            (f"Crash point: {_quoted(frame.filename or '?', 80)}:{frame.lineno}: "
+            f"{_quoted((frame.context_line or '').strip(), 80)}"),
         ]
     if event.event_id:
         lines += [f"Event: {_quoted(event.event_id, 40)}"]
@@ -267,7 +267,7 @@ def _free(name: str, taken: set[str]) -> str:
 def _statement(prefix: str, value: ast.expr) -> list[str]:
     text = render(value, indent=4, width=WIDTH, first_column=4 + len(prefix))
     lines = (prefix + text).split("\n")
-    return [lines[0], *(line[4:] if line.startswith("    ") else line for line in lines[1:])]
+    return [lines[0], *(line.removeprefix("    ") for line in lines[1:])]
 
 
 def _act(

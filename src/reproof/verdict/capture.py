@@ -133,7 +133,7 @@ def _text_agrees_with_container(captured: str, actual: list[JSON] | dict[str, JS
     return agrees(inner, actual)
 
 
-def _text_agrees(  # noqa: PLR0911 - one per kind of text
+def _text_agrees(
     captured: str, actual: JSON
 ) -> bool | None:
     if _REDACTED.fullmatch(captured) or captured.startswith(_FAILED) or captured == _CUT:

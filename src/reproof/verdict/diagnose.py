@@ -10,12 +10,26 @@ import re
 from reproof.domain.refusal import RefusalReason
 
 _NETWORK = frozenset(
-    "gaierror ConnectionRefusedError ConnectionError ConnectTimeout ConnectError NewConnectionError "
-    "NameResolutionError MaxRetryError URLError ClientConnectorError ServerTimeoutError "
-    "EndpointConnectionError".split()
+    {
+        "gaierror",
+        "ConnectionRefusedError",
+        "ConnectionError",
+        "ConnectTimeout",
+        "ConnectError",
+        "NewConnectionError",
+        "NameResolutionError",
+        "MaxRetryError",
+        "URLError",
+        "ClientConnectorError",
+        "ServerTimeoutError",
+        "EndpointConnectionError",
+    }
 )
-_DATABASE = re.compile(r"no such (?:table|column)|relation .* does not exist|Unknown database"
-                       r"|could not connect to server|unable to open database|database is locked", re.IGNORECASE)
+_DATABASE = re.compile(
+    r"no such (?:table|column)|relation .* does not exist|Unknown database"
+    r"|could not connect to server|unable to open database|database is locked",
+    re.IGNORECASE,
+)
 _FILE = frozenset({"FileNotFoundError", "NotADirectoryError", "IsADirectoryError"})
 _LOOP = re.compile(r"no running event loop|attached to a different loop|Event loop is closed")
 

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from reproof.domain.event import JSON, ExceptionValue
 
 
+MAX_DEPTH = 20
+"""Groups nested deeper than this are compared down to here."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedFrame:
     """One in-app frame of the captured stack, as it stands in the tree that is replayed on."""
@@ -67,8 +71,11 @@ def causes_of(exceptions: tuple[ExceptionValue, ...]) -> tuple[tuple[str, str | 
     current = raised
     for _ in exceptions:
         found = next(
-            (e for e in by_id.values()
-             if e.parent_id == current.exception_id and e.source in ("__cause__", "__context__")),
+            (
+                e
+                for e in by_id.values()
+                if e.parent_id == current.exception_id and e.source in ("__cause__", "__context__")
+            ),
             None,
         )
         if found is None:
@@ -86,11 +93,15 @@ def group_of(exceptions: tuple[ExceptionValue, ...]) -> Group | None:
 
     def build(value: ExceptionValue, depth: int) -> Group:
         members = [
-            e for e in exceptions
-            if e.parent_id == value.exception_id and (e.source or "").startswith("exceptions[")
+            e
+            for e in exceptions
+            if e.parent_id == value.exception_id
+            and (e.source or "").startswith("exceptions[")
             and e is not value
         ]
         members.sort(key=lambda e: e.exception_id or 0)
-        return Group(value.type, tuple(build(m, depth + 1) for m in members) if depth < 20 else ())
+        return Group(
+            value.type, tuple(build(m, depth + 1) for m in members) if depth < MAX_DEPTH else ()
+        )
 
     return build(raised, 0)

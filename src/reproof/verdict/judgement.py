@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from reproof.verdict.rules import Fidelity
 
 SCHEMA = "reproof/verdict/1"
+_NO_SURROUNDINGS: dict[str, JSON] = {
+    "time": None,
+    "tz": None,
+    "hash_seed": None,
+    "argv": None,
+}
 
 
 class Status(StrEnum):
@@ -174,9 +180,12 @@ class Verdict:
             "reason": None if self.reason is None else str(self.reason),
             "summary": self.summary,
             "issue": {
-                "id": issue.id if issue else "", "url": issue.url if issue else "",
-                "event_id": self.event_id, "first_seen": issue.first_seen if issue else "",
-                "last_seen": issue.last_seen if issue else "", "count": issue.count if issue else 0,
+                "id": issue.id if issue else "",
+                "url": issue.url if issue else "",
+                "event_id": self.event_id,
+                "first_seen": issue.first_seen if issue else "",
+                "last_seen": issue.last_seen if issue else "",
+                "count": issue.count if issue else 0,
             },
             "exception": _record(self.exception),
             "crash_point": _record(self.crash_point),
@@ -186,8 +195,7 @@ class Verdict:
             "attempts": [_record(a) for a in self.attempts],
             "confirmations": _record(self.confirmations),
             "differential": _record(self.differential),
-            "surroundings": {"time": None, "tz": None, "hash_seed": None, "argv": None}
-            | dict(self.surroundings),
+            "surroundings": _NO_SURROUNDINGS | dict(self.surroundings),
             "test": _record(self.test),
             "sandbox": _isolation(self.isolation),
             "environment": _record(self.environment),
@@ -212,7 +220,11 @@ def _isolation(isolation: Isolation | None) -> JSON:
     if isolation is None:
         return None
     return {
-        "backend": isolation.backend, "level": isolation.level, "network": isolation.network,
-        "uid": isolation.uid, "limits": dict(isolation.limits),
-        "achieved": dict(isolation.achieved), "not_achieved": list(isolation.not_achieved),
+        "backend": isolation.backend,
+        "level": isolation.level,
+        "network": isolation.network,
+        "uid": isolation.uid,
+        "limits": dict(isolation.limits),
+        "achieved": dict(isolation.achieved),
+        "not_achieved": list(isolation.not_achieved),
     }

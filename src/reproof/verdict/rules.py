@@ -80,13 +80,19 @@ def judge_replay(
         return limit
     seen = read_replay(record.report)
     if seen is None:
-        return Outcome(reason=RefusalReason.RESOURCE_LIMIT if record.host.limits_hit else
-                       RefusalReason.NATIVE_CRASH,
-                       detail=f"the run ended without a report ({_end(record)})")
+        return Outcome(
+            reason=RefusalReason.RESOURCE_LIMIT
+            if record.host.limits_hit
+            else RefusalReason.NATIVE_CRASH,
+            detail=f"the run ended without a report ({_end(record)})",
+        )
     if seen.sentinel_uses:
         name, operation = seen.sentinel_uses[0]
-        return Outcome(reason=RefusalReason.OPAQUE_VALUE_USED, sentinel_uses=seen.sentinel_uses,
-                       detail=f"{shown(name)} was used ({shown(operation)})")
+        return Outcome(
+            reason=RefusalReason.OPAQUE_VALUE_USED,
+            sentinel_uses=seen.sentinel_uses,
+            detail=f"{shown(name)} was used ({shown(operation)})",
+        )
     broken = _phase(seen)
     if broken is not None:
         return broken
@@ -103,15 +109,24 @@ def judge_replay(
         return Outcome(reason=RefusalReason.DIFFERENT_LOCATION, detail=wrong, raised=raised)
     if withheld(found.type, found.message) is RefusalReason.NETWORK_NEEDED:
         # the wall has no network: inside it this class of failure proves nothing
-        return Outcome(reason=RefusalReason.NETWORK_NEEDED, raised=raised,
-                       detail="it is a failure to reach the network, which the sandbox does not have")
+        return Outcome(
+            reason=RefusalReason.NETWORK_NEEDED,
+            raised=raised,
+            detail="it is a failure to reach the network, which the sandbox does not have",
+        )
     fidelity = _fidelity(expected, found, matched)
     entered = matched[0][0].index if matched else None
     if fidelity.score < SHIP_AT:
-        return Outcome(reason=RefusalReason.LOW_FIDELITY, fidelity=fidelity, entered=entered,
-                       raised=raised, detail=_why_low(expected, found, fidelity))
-    return Outcome(reason=None, detail="raised as captured", fidelity=fidelity, entered=entered,
-                   raised=raised)
+        return Outcome(
+            reason=RefusalReason.LOW_FIDELITY,
+            fidelity=fidelity,
+            entered=entered,
+            raised=raised,
+            detail=_why_low(expected, found, fidelity),
+        )
+    return Outcome(
+        reason=None, detail="raised as captured", fidelity=fidelity, entered=entered, raised=raised
+    )
 
 
 def _end(record: RunRecord) -> str:
@@ -126,13 +141,15 @@ def _limit(record: RunRecord, expected: Expectation) -> Outcome | None:
     host = record.host
     hits = ", ".join(host.limits_hit) or host.end
     if host.end is RunEnd.TIMEOUT:
-        return Outcome(reason=RefusalReason.TIMEOUT,
-                       detail=f"the run was stopped after {host.wall_s:.1f} s")
+        return Outcome(
+            reason=RefusalReason.TIMEOUT, detail=f"the run was stopped after {host.wall_s:.1f} s"
+        )
     if host.end is RunEnd.MEMORY and expected.exception.type != "MemoryError":
         return Outcome(reason=RefusalReason.RESOURCE_LIMIT, detail=f"the run hit a limit: {hits}")
     if not host.nonce_ok and record.report is not None:
-        return Outcome(reason=RefusalReason.NATIVE_CRASH,
-                       detail="the report did not carry this run's nonce")
+        return Outcome(
+            reason=RefusalReason.NATIVE_CRASH, detail="the report did not carry this run's nonce"
+        )
     if host.signal is not None:
         return Outcome(reason=RefusalReason.NATIVE_CRASH, detail=f"ended by signal {host.signal}")
     return None
@@ -145,11 +162,15 @@ def _phase(seen: SeenReplay) -> Outcome | None:
         if phase is not None and phase.exception is not None:
             return _harness(when, phase.exception)
     if seen.collect_error:
-        return Outcome(reason=RefusalReason.ENVIRONMENT,
-                       detail=f"the test could not be collected: {shown(seen.collect_error, 200)}")
+        return Outcome(
+            reason=RefusalReason.ENVIRONMENT,
+            detail=f"the test could not be collected: {shown(seen.collect_error, 200)}",
+        )
     if seen.collected != 1:
-        return Outcome(reason=RefusalReason.ENVIRONMENT,
-                       detail=f"expected one test, pytest collected {seen.collected}")
+        return Outcome(
+            reason=RefusalReason.ENVIRONMENT,
+            detail=f"expected one test, pytest collected {seen.collected}",
+        )
     call = seen.phase("call")
     if call is not None and call.exception is not None:
         frames = call.exception.frames
@@ -172,16 +193,14 @@ def _exception(expected: Expectation, found: SeenException) -> str | None:
     """Rule 1: return what differs."""
     want = expected.exception
     if not _same_class(want.type, want.module, found.type, found.module):
-        return (f"expected {shown(want.type)}, got {shown(found.type)}: "
-                f"{shown(found.message, 160)}")
+        return f"expected {shown(want.type)}, got {shown(found.type)}: {shown(found.message, 160)}"
     if expected.group is not None or found.members is not None:
         seen_group = _group(found)
         if expected.group != seen_group:
             return f"the group's members differ: {_outline(seen_group)}"
         return None
     if len(expected.causes) != len(found.chain) or not all(
-        _same_class(a, b, c, d)
-        for (a, b), (c, d) in zip(expected.causes, found.chain, strict=True)
+        _same_class(a, b, c, d) for (a, b), (c, d) in zip(expected.causes, found.chain, strict=True)
     ):
         want_chain = ", ".join(c for c, _ in expected.causes) or "none"
         got_chain = ", ".join(c for c, _ in found.chain) or "none"
@@ -221,21 +240,27 @@ def _stack(
         return _recursion(expected, seen)
     crash, at = expected.crash, seen[-1]
     if not _same_place(crash, at, statement_of):
-        return [], (f"expected {shown(crash.function)} at {shown(crash.path)}:{crash.line}, got "
-                    f"{shown(at.function)} at {shown(at.file)}:{at.line}")
+        return [], (
+            f"expected {shown(crash.function)} at {shown(crash.path)}:{crash.line}, got "
+            f"{shown(at.function)} at {shown(at.file)}:{at.line}"
+        )
     last = found.frames[-1]
     below = None if last is at else last.function
     if expected.below != below:
-        return [], (f"expected it to be raised in {shown(expected.below or crash.function)}, "
-                    f"got {shown(below or at.function)}")
+        return [], (
+            f"expected it to be raised in {shown(expected.below or crash.function)}, "
+            f"got {shown(below or at.function)}"
+        )
     pairs = [(crash, at)]
     rest_seen = [f for f in seen[:-1] if f.function not in _COMPREHENSIONS]
     rest_want = [f for f in expected.stack[:-1] if f.function not in _COMPREHENSIONS]
     for want, got in zip(reversed(rest_want), reversed(rest_seen), strict=False):
         if not _same_place(want, got, statement_of):
-            return [], (f"reached the crash point by another way: expected "
-                        f"{shown(want.function)} at {shown(want.path)}:{want.line}, got "
-                        f"{shown(got.function)} at {shown(got.file)}:{got.line}")
+            return [], (
+                f"reached the crash point by another way: expected "
+                f"{shown(want.function)} at {shown(want.path)}:{want.line}, got "
+                f"{shown(got.function)} at {shown(got.file)}:{got.line}"
+            )
         pairs.append((want, got))
     pairs.reverse()
     return pairs, None
@@ -249,12 +274,19 @@ def _recursion(
     want = {(f.path, f.function) for f in expected.stack[-window:]}
     got = {(f.file, f.function) for f in seen[-window:]}
     first = next(
-        ((w, s) for w, s in zip(expected.stack, seen, strict=False)
-         if (w.path, w.function) == (s.file, s.function)), None)
+        (
+            (w, s)
+            for w, s in zip(expected.stack, seen, strict=False)
+            if (w.path, w.function) == (s.file, s.function)
+        ),
+        None,
+    )
     crash = (expected.crash.path, expected.crash.function)
     if crash not in got or first is None or not (want <= got or got <= want):
-        return [], (f"expected a recursion through {shown(expected.crash.function)}, got one "
-                    f"through {', '.join(sorted(shown(f) for _, f in got))}")
+        return [], (
+            f"expected a recursion through {shown(expected.crash.function)}, got one "
+            f"through {', '.join(sorted(shown(f) for _, f in got))}"
+        )
     return [first], None
 
 
@@ -284,17 +316,26 @@ def _fidelity(
     ]
     share = sum(compared) / len(compared) if compared else 1.0
     score = 0.5 + 0.15 * location + 0.15 * same + 0.20 * share
-    return Fidelity(score=round(score, 4), location=location, message=float(same),
-                    locals=round(share, 4), compared_locals=len(compared))
+    return Fidelity(
+        score=round(score, 4),
+        location=location,
+        message=float(same),
+        locals=round(share, 4),
+        compared_locals=len(compared),
+    )
 
 
 def _why_low(expected: Expectation, found: SeenException, fidelity: Fidelity) -> str:
     parts = []
     if not fidelity.message:
-        parts.append(f"the message differs: expected {shown(expected.exception.message or '', 120)}"
-                     f", got {shown(found.message, 120)}")
+        parts.append(
+            f"the message differs: expected {shown(expected.exception.message or '', 120)}"
+            f", got {shown(found.message, 120)}"
+        )
     if fidelity.locals < 1:
-        parts.append(f"{fidelity.locals:.0%} of {fidelity.compared_locals} captured variables agree")
+        parts.append(
+            f"{fidelity.locals:.0%} of {fidelity.compared_locals} captured variables agree"
+        )
     return f"fidelity {fidelity.score:.2f} is below {SHIP_AT}: " + "; ".join(parts)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reproof.domain.event import JSON
 
 
@@ -74,8 +75,11 @@ def read_replay(report: Mapping[str, JSON] | None) -> SeenReplay | None:
         collected=_int(report.get("collected")),
         collect_error=_text(report.get("collect_error")) or None,
         phases=tuple(
-            SeenPhase(when=_text(p.get("when")), outcome=_text(p.get("outcome")),
-                      exception=read_exception(p.get("exception")))
+            SeenPhase(
+                when=_text(p.get("when")),
+                outcome=_text(p.get("outcome")),
+                exception=read_exception(p.get("exception")),
+            )
             for p in _maps(report.get("phases"))
         ),
         sentinel_uses=tuple(
@@ -98,15 +102,20 @@ def read_exception(told: JSON | None) -> SeenException | None:
         type=_text(told.get("type")),
         module=_text(told.get("module")),
         message=_text(told.get("message")),
-        chain=tuple((_text(c.get("type")), _text(c.get("module")))
-                    for c in _maps(told.get("chain"))),
+        chain=tuple(
+            (_text(c.get("type")), _text(c.get("module"))) for c in _maps(told.get("chain"))
+        ),
         members=tuple(m for m in read if m is not None) if isinstance(members, list) else None,
         frames=tuple(
             SeenFrame(
-                file=_text(f.get("file")), in_tree=f.get("in_tree") is True,
-                is_test=f.get("is_test") is True, function=_text(f.get("function")),
-                qualname=_text(f.get("qualname")) or None, line=_int(f.get("line")),
-                module=_text(f.get("module")) or None, text=_text(f.get("text")),
+                file=_text(f.get("file")),
+                in_tree=f.get("in_tree") is True,
+                is_test=f.get("is_test") is True,
+                function=_text(f.get("function")),
+                qualname=_text(f.get("qualname")) or None,
+                line=_int(f.get("line")),
+                module=_text(f.get("module")) or None,
+                text=_text(f.get("text")),
                 variables=_mapping(f.get("locals")),
             )
             for f in _maps(told.get("frames"))
