@@ -217,7 +217,8 @@ reprs = st.one_of(
 )
 leaves = st.one_of(literals, built, records, reprs)
 hashable = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), text, st.binary(max_size=3),
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), text,
+    st.binary(max_size=3),
     st.sampled_from([*State, *Level]), st.dates(), st.tuples(st.integers(), text),
 )  # fmt: skip
 values = st.recursive(
