@@ -76,7 +76,7 @@ class SandboxError(ReproofError):
 
 
 class SandboxUnavailableError(SandboxError):
-    """This machine does not offer the wall that was asked for; the hint says what would."""
+    """The wall that was asked for cannot be had on this machine; the hint says what would help."""
 
     code = "sandbox_unavailable"
 

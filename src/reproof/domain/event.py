@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-JSON: TypeAlias = Union[None, bool, int, float, str, list["JSON"], dict[str, "JSON"]]  # noqa: UP007
+JSON: TypeAlias = Union[bool, int, float, str, list["JSON"], dict[str, "JSON"], None]  # noqa: UP007
 
 EMPTY: Mapping[str, JSON] = MappingProxyType({})
 

@@ -58,7 +58,7 @@ class SessionSpec:
 
 
 class Session(Protocol):
-    """An open wall with a warm interpreter. Not thread-safe; use it from the thread that opened it."""
+    """An open wall with a warm interpreter; to be used from the thread that opened it."""
 
     @property
     def isolation(self) -> Isolation:
@@ -76,9 +76,13 @@ class Session(Protocol):
         """Kill whatever is left and remove every trace from the host. Idempotent."""
         ...
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        """Return the session itself."""
+        ...
 
-    def __exit__(self, *exc: object) -> None: ...
+    def __exit__(self, *exc: object) -> None:
+        """Close the session."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
