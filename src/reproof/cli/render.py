@@ -47,7 +47,8 @@ def _crash(document: Mapping[str, JSON]) -> str:
 
 
 def _facts(document: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
-    yield "message", _get(document, "exception", "message")
+    message = _get(document, "exception", "message")
+    yield "message", "" if message in _text(document.get("summary")) else message
     yield "entry", _entry(document)
     yield "fidelity", _fidelity(document)
     yield "confirmed", _confirmations(document)
