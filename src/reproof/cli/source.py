@@ -12,9 +12,8 @@ from reproof.cli.console import printable
 
 def colored(source: str) -> str:
     """Return `source` highlighted with ANSI colours; control characters in it are escaped first."""
-    out = StringIO()
-    console = Console(file=out, force_terminal=True, color_system="standard", width=100)
-    console.print(
-        Syntax(printable(source), "python", theme="ansi_dark", background_color="default")
-    )
+    out, text = StringIO(), printable(source)
+    width = max(len(line) for line in [*text.splitlines(), ""]) + 1  # narrower would cut lines off
+    console = Console(file=out, force_terminal=True, color_system="standard", width=width)
+    console.print(Syntax(text, "python", theme="ansi_dark", background_color="default"))
     return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())
