@@ -5,6 +5,9 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from builders import (
     expectation_of,
     expected_frame,
@@ -14,9 +17,6 @@ from builders import (
     seen_frame,
     test_frame,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from reproof.domain.run import RunEnd
 from reproof.verdict.rules import judge_replay
 from reproof.verdict.seen import read_replay

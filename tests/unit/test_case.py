@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import DictTree, case_of, event_of, frame_at
 
+from builders import DictTree, case_of, event_of, frame_at
 from reproof.case import Case, build_case
 from reproof.domain.event import Event, ExceptionValue, Frame
 from reproof.domain.refusal import Refusal, RefusalReason

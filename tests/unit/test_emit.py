@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +11,9 @@ from reproof import emit
 from reproof.emit import free_path, write_test
 from reproof.emit import test_folder as folder_of
 from reproof.errors import OutputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -73,7 +76,7 @@ def test_a_file_is_written_whole_with_its_parents(tmp_path: Path) -> None:
 
     assert path == tmp_path / "a" / "b" / "test_x.py"
     assert path.read_bytes() == b"x = 1\n"
-    assert os.listdir(path.parent) == ["test_x.py"]
+    assert [one.name for one in path.parent.iterdir()] == ["test_x.py"]
 
 
 def test_the_same_bytes_keep_their_file(tmp_path: Path) -> None:
@@ -82,7 +85,7 @@ def test_the_same_bytes_keep_their_file(tmp_path: Path) -> None:
 
     assert write_test(tmp_path, "test_x.py", b"x = 1\n") == first
     assert first.stat().st_mtime_ns == stamp
-    assert os.listdir(tmp_path) == ["test_x.py"]
+    assert [one.name for one in tmp_path.iterdir()] == ["test_x.py"]
 
 
 def test_another_file_is_never_replaced(tmp_path: Path) -> None:
@@ -137,11 +140,11 @@ def test_a_write_that_fails_leaves_nothing_behind(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(emit.os, "link", full)
+    monkeypatch.setattr(os, "link", full)
 
     with pytest.raises(OutputError, match="No space left"):
         write_test(tmp_path, "test_x.py", b"x = 1\n")
-    assert os.listdir(tmp_path) == []
+    assert [one.name for one in tmp_path.iterdir()] == []
 
 
 def test_a_file_that_appears_meanwhile_is_not_taken_for_ours(
@@ -157,4 +160,4 @@ def test_a_file_that_appears_meanwhile_is_not_taken_for_ours(
     with pytest.raises(OutputError):
         write_test(tmp_path, "test_x.py", b"x = 1\n")
     assert (tmp_path / "test_x.py").read_bytes() == b"somebody else's\n"
-    assert os.listdir(tmp_path) == ["test_x.py"]
+    assert [one.name for one in tmp_path.iterdir()] == ["test_x.py"]

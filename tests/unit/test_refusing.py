@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from builders import case_of, event_of, frame_at, record_of, recovery_of
 
+from builders import case_of, event_of, frame_at, record_of, recovery_of
 from reproof.domain.refusal import RefusalReason as Reason
 from reproof.domain.run import RunEnd
 from reproof.refusing import explain, gone, of_import, of_inspection
@@ -112,7 +112,7 @@ def test_nothing_to_enter_names_the_function() -> None:
     ],
 )
 def test_an_inspection_that_the_wall_stopped(record: Any, reason: Reason | None) -> None:  # noqa: ANN401
-    refusal = of_inspection(record, None)
+    refusal = of_inspection(record, 128)
 
     assert (refusal.reason if refusal else None) is reason
 

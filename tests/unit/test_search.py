@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+
 from builders import (
     case_of,
     event_of,
@@ -17,7 +18,6 @@ from builders import (
     seen_frame,
     test_frame,
 )
-
 from reproof.domain.refusal import RefusalReason
 from reproof.domain.run import Isolation, Job, JobKind, Limits, RunRecord
 from reproof.refusing import explain

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from reproof.reproducer.facts import MAX_NAMES, Facts, names_in, opaque_class, read_facts
 from reproof.reproducer.values.classes import ClassKind
+
+if TYPE_CHECKING:
+    from reproof.domain.event import JSON
 
 
 @pytest.mark.parametrize(
@@ -103,9 +108,14 @@ def test_a_well_formed_answer_is_read() -> None:
 
 
 @pytest.mark.parametrize("row", [["a b", True, False, False], ["x=1)", True, False, False]])
-def test_a_field_that_is_no_identifier_is_left_out(row: list[object]) -> None:
-    told = {"module": "m", "qualname": "C", "kind": "dataclass", "fields": [row]}
-    (fact,) = read_facts({"names": {"C": [told]}}).find("C")  # type: ignore[dict-item]
+def test_a_field_that_is_no_identifier_is_left_out(row: list[JSON]) -> None:
+    told: dict[str, JSON] = {
+        "module": "m",
+        "qualname": "C",
+        "kind": "dataclass",
+        "fields": [row],
+    }
+    (fact,) = read_facts({"names": {"C": [told]}}).find("C")
 
     assert fact.fields == ()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from builders import DictTree, event_of, frame_at
 
+from builders import DictTree, event_of, frame_at
 from reproof.domain.event import Frame
 from reproof.domain.refusal import RefusalReason
 from reproof.reproducer.locate import Agreement, Place, agreement_of, locate, refuse_unplaced

@@ -6,19 +6,18 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
-from builders import event_of, frame_at, recovery_of
 
-from reproof.domain.event import Event
+from builders import event_of, frame_at, recovery_of
 from reproof.reproducer.facts import Facts
 from reproof.reproducer.plan import Plan, bypassed, mangled, plans_for
-from reproof.reproducer.recover import Recovery
 from reproof.reproducer.synthesize import synthesize
 from reproof.reproducer.values.classes import ClassFact, ClassKind, ParameterFact
 from reproof.reproducer.values.expression import Expression, constant
 from reproof.reproducer.values.provenance import Provenance
 
 if TYPE_CHECKING:
-    from reproof.domain.event import JSON
+    from reproof.domain.event import JSON, Event
+    from reproof.reproducer.recover import Recovery
 
 SHOP = """\
 import contextlib
@@ -306,6 +305,6 @@ def test_module_code_runs_by_importing_or_as_a_script() -> None:
 def test_the_number_of_plans_is_bounded() -> None:
     names = [f"p{i}" for i in range(30)]
     files = {"wide.py": f"def f({', '.join(names)}):\n    return 1 / 0  # @f\n"}
-    event = event_of(frame_at(files, "wide.py", "@f", "f", dict.fromkeys(names, ["1", "2"])))
+    event = event_of(frame_at(files, "wide.py", "@f", "f", {name: ["1", "2"] for name in names}))
 
     assert len(list(plans_for(recovery_of(files, event), 0))) <= 10

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 import pytest
-from builders import DictTree, line_of
 
+from builders import DictTree, line_of
 from reproof.reproducer.source import (
     CallSite,
     Change,
@@ -312,7 +312,7 @@ def _call(call: str, signature: str, *, line: int = 2) -> CallSite | None:
     caller = f"def go(a, b, c):\n    {call}\n"
     index = SourceIndex(DictTree({"a.py": caller, "b.py": f"{signature}\n    return 1\n"}))
     above = index.site("a.py", line, "go", None)
-    name = signature.split("def ")[1].split("(")[0]
+    name = signature.split("def ")[1].partition("(")[0]
     last = signature.count("\n") + 2
     here = index.site("b.py", last, name, None)
     assert above is not None

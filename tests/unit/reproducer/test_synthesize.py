@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from builders import event_of, frame_at, recovery_of
 
+from builders import event_of, frame_at, recovery_of
 from reproof.domain.event import IssueInfo
 from reproof.reproducer.plan import Plan, plans_for
 from reproof.reproducer.synthesize import file_name, synthesize
@@ -77,7 +77,7 @@ HOSTILE = [
     "# type: ignore",
     "\t",
     "class",
-    "１",
+    "\N{FULLWIDTH DIGIT ONE}",
     "../../etc",
     "\N{ZERO WIDTH SPACE}",
 ]
@@ -96,8 +96,12 @@ def _with(event: Event, field: str, text: str) -> Event:
             return replace(event, issue=IssueInfo(id=text))
         case "event_id":
             return replace(event, event_id=text)
-        case "filename" | "context_line":
-            raised = replace(raised, frames=(replace(frame, **{field: text}),))
+        case "filename":
+            raised = replace(raised, frames=(replace(frame, filename=text),))
+        case "context_line":
+            raised = replace(raised, frames=(replace(frame, context_line=text),))
+        case _:
+            raise AssertionError(field)
     return replace(event, exceptions=(raised,))
 
 
@@ -135,7 +139,8 @@ def test_nothing_of_the_event_becomes_code(field: str, text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE, ids=[ascii(t[:12]) for t in HOSTILE])
 def test_captured_text_is_a_value_or_a_stand_in(text: str) -> None:
-    for captured in (text, [text], {text: text}, {"k": text}):
+    captures: list[JSON] = [text, [text], {text: text}, {"k": text}]
+    for captured in captures:
         event = event_of(
             frame_at(FILES, "shop/rates.py", "@rate", "rate", {"total": captured, "count": "0"})
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from builders import (
     expectation_of,
     expected_frame,
@@ -14,7 +15,6 @@ from builders import (
     seen_frame,
     test_frame,
 )
-
 from reproof.domain.refusal import RefusalReason as Reason
 from reproof.domain.run import RunEnd
 from reproof.verdict.expectation import Expectation, Group

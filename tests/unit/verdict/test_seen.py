@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-from builders import report_of, seen_exception, seen_frame
+from typing import TYPE_CHECKING
 
+import pytest
+
+from builders import report_of, seen_exception, seen_frame
 from reproof.verdict.seen import read_exception, read_replay
+
+if TYPE_CHECKING:
+    from reproof.domain.event import JSON
 
 
 def test_a_well_formed_report_is_read_whole() -> None:
@@ -40,7 +45,7 @@ def test_what_is_no_exception_is_none(told: object) -> None:
 
 
 def test_fields_of_the_wrong_type_read_as_nothing() -> None:
-    frame = {
+    frame: dict[str, JSON] = {
         "file": 3,
         "in_tree": "yes",
         "is_test": 1,
