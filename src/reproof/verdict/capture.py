@@ -133,9 +133,7 @@ def _text_agrees_with_container(captured: str, actual: list[JSON] | dict[str, JS
     return agrees(inner, actual)
 
 
-def _text_agrees(
-    captured: str, actual: JSON
-) -> bool | None:
+def _text_agrees(captured: str, actual: JSON) -> bool | None:
     if _REDACTED.fullmatch(captured) or captured.startswith(_FAILED) or captured == _CUT:
         return None
     if isinstance(actual, list | dict):
@@ -159,7 +157,8 @@ def _prefixes_agree(captured: str, actual: str) -> bool | None:
     if common < _SHORTEST_PREFIX:
         return None
     if not captured.endswith(_CUT):
-        return captured.startswith(right)
+        # A text is only cut when it is longer than what is left of it, dots included.
+        return len(captured) > len(actual) and captured.startswith(right)
     if not actual.endswith(_CUT):
         return actual.startswith(left)
     return left[:common] == right[:common]
