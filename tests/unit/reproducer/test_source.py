@@ -115,7 +115,7 @@ def _site(marker: str, function: str) -> FunctionSite | None:
     [
         ("module", "<module>", EntryKind.MODULE, "<module>"),
         ("init", "__init__", EntryKind.INIT, "Cart.__init__"),
-        ("new", "__new__", EntryKind.METHOD, "Cart.__new__"),
+        ("new", "__new__", EntryKind.STATICMETHOD, "Cart.__new__"),
         ("method", "total", EntryKind.METHOD, "Cart.total"),
         ("classmethod", "empty", EntryKind.CLASSMETHOD, "Cart.empty"),
         ("staticmethod", "parse", EntryKind.STATICMETHOD, "Cart.parse"),

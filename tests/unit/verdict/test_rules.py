@@ -266,7 +266,7 @@ def test_causes_must_be_the_captured_ones_in_their_order(
         ("shop.errors", "builtins", False),
         ("__main__", "shop.desk", True),
         ("__main__", "builtins", False),
-        (None, "shop.errors", True),
+        (None, "shop.errors", False),
     ],
 )
 def test_the_class_is_compared_with_its_module_where_the_event_gives_one(
