@@ -4,6 +4,9 @@ Public and backend-neutral: each case is a script that runs as the target would 
 found in `RESULT`. What is checked on the host is in `test_abuse.py`.
 """
 
+# Scripts keep their lines as they run.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import errno

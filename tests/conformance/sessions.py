@@ -6,10 +6,13 @@ import shutil
 import sys
 from importlib.metadata import distribution
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reproof.domain.run import Limits, RunRecord
 from reproof.sandbox.interface import Interpreter, SessionSpec
-from reproof.sandbox.session import WarmSession
+
+if TYPE_CHECKING:
+    from reproof.sandbox.session import WarmSession
 
 _NEEDED = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 

@@ -97,7 +97,8 @@ def test_nothing_of_one_run_is_seen_by_the_next(session: WarmSession, tree: Path
         "import builtins, ctypes, os, sys\n"
         "paths = ('/tmp/left', '/dev/shm/left', 'left.txt', os.path.expanduser('~/left'))\n"
         "RESULT = [os.path.exists(p) for p in paths] + ['LEFT' in os.environ, "
-        "hasattr(builtins, 'LEFT'), hasattr(sys, 'LEFT'), ctypes.CDLL(None).shmget(77, 4096, 0) != -1]\n"
+        "hasattr(builtins, 'LEFT'), hasattr(sys, 'LEFT'), "
+        "ctypes.CDLL(None).shmget(77, 4096, 0) != -1]\n"
     )
     assert run_script(session, tree, leave).report is not None
     assert run_script(session, tree, look).report == {"result": [False] * 8}
@@ -111,7 +112,8 @@ def test_files_of_the_host_loopback_and_abstract_sockets_are_out_of_reach(
         unix.bind(f"\0reproof-{os.getpid()}")
         unix.listen()
         script = (
-            f"RESULT = [attempt(socket.create_connection, ('127.0.0.1', {tcp.getsockname()[1]}), 2),"
+            f"address = ('127.0.0.1', {tcp.getsockname()[1]})\n"
+            "RESULT = [attempt(socket.create_connection, address, 2),"
             f"attempt(socket.socket(socket.AF_UNIX).connect, '\\0reproof-{os.getpid()}')]"
         )
         record = run_script(session, tree, PRELUDE + script)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
+
 from conformance.sessions import make_guest_path, make_spec, make_tree, own_interpreter, run_script
 from reproof.domain.run import Limits, RunEnd
 from reproof.errors import SandboxBrokenError, SandboxUnavailableError

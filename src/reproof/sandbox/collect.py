@@ -60,7 +60,7 @@ class Collected:
     wall_s: float = 0.0
 
 
-def collect(  # noqa: PLR0913 - three pipes, three bounds
+def collect(
     channel: Channel,
     number: int,
     descriptors: tuple[int, int, int],

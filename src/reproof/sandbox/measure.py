@@ -26,7 +26,7 @@ _CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 _LOOPBACK = ["lo"]
 
 
-def measure_isolation(  # noqa: PLR0913 - each is a different witness
+def measure_isolation(
     wall: Wall,
     status: Mapping[str, Any],
     means: Mapping[str, Any],

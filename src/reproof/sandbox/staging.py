@@ -85,17 +85,24 @@ def _show(source: str, target: str, owners: int) -> None:
     """Bind `source` at `target`, with owners mapped where kernel and file system can."""
     from reproof.sandbox._guest import syscalls  # noqa: PLC0415
 
-    if owners >= 0:
-        try:
-            mount = syscalls.clone_mount(source)
-            syscalls.map_owners(mount, owners)
-            syscalls.place_mount(mount, target)
-        except OSError:
-            os.stat(target)  # still there: bind it plainly below
-        else:
+    if owners < 0 or not _show_mapped(source, target, owners):
+        syscalls.mount(source, target, "", syscalls.BIND | syscalls.RECURSIVE)
+
+
+def _show_mapped(source: str, target: str, owners: int) -> bool:
+    from reproof.sandbox._guest import syscalls  # noqa: PLC0415
+
+    mount = -1
+    try:
+        mount = syscalls.clone_mount(source)
+        syscalls.map_owners(mount, owners)
+        syscalls.place_mount(mount, target)
+    except OSError:
+        return False  # an older kernel, or a file system that cannot
+    finally:
+        if mount >= 0:
             os.close(mount)
-            return
-    syscalls.mount(source, target, "", syscalls.BIND | syscalls.RECURSIVE)
+    return True
 
 
 def stage_and_drop(place: Path, sources: Sequence[Path]) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import struct
 from typing import TYPE_CHECKING
@@ -34,8 +35,6 @@ def test_message_arrives_with_the_pid_the_kernel_knows(
     far.sendall(framed(b'{"event": "ready"}'))
     message = channel.receive(1)
     assert message.body == {"event": "ready"}
-    import os  # noqa: PLC0415
-
     assert message.pid == os.getpid()
 
 

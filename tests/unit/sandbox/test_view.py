@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -9,6 +9,9 @@ from reproof.errors import InputError, InterpreterError
 from reproof.sandbox.interface import Interpreter, SessionSpec
 from reproof.sandbox.session import base_environment, check_name, resource_limits
 from reproof.sandbox.view import SOURCE, links_on, plan_view
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -70,7 +73,7 @@ def test_view_refuses_a_tree_that_is_no_folder(world: Path) -> None:
         plan_view(spec(world, tree="missing"))
 
 
-@pytest.mark.parametrize("tree", ["/", "/usr", "/tmp"])
+@pytest.mark.parametrize("tree", ["/", "/usr", "/tmp"])  # noqa: S108
 def test_view_refuses_to_show_more_than_a_project(world: Path, tree: str) -> None:
     with pytest.raises(InputError, match="more than a project"):
         plan_view(spec(world, tree=tree))

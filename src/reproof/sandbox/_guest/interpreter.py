@@ -4,9 +4,6 @@ Order on `sys.path`: the tree's import roots, the standard library, the target's
 what its `.pth` files add, and last the folder that pytest came from.
 """
 
-# Not pathlib: this is between fork and exec, where every call and page counts.
-# ruff: noqa: PTH118
-
 from __future__ import annotations
 
 import importlib

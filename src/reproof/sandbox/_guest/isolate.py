@@ -3,9 +3,6 @@
 Every mount here is in the run's own mount namespace and is gone when the run is.
 """
 
-# Not pathlib: this is between fork and exec, where every call and page counts.
-# ruff: noqa: PTH102, PTH103, PTH112, PTH114, PTH116, PTH118, PTH120, PTH123, PTH211
-
 from __future__ import annotations
 
 import base64

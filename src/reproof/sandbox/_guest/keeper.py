@@ -4,9 +4,6 @@ It is not the process that runs the target's code, has other rights and cannot b
 looked into by it. When it ends, the kernel ends everything else in the run.
 """
 
-# Not pathlib: this is between fork and exec, where every call and page counts.
-# ruff: noqa: PTH110, PTH123
-
 from __future__ import annotations
 
 import base64

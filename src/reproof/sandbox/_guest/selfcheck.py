@@ -1,8 +1,5 @@
 """The kind that runs nothing: it shows that the wall stands and what can be seen from inside."""
 
-# Not pathlib: this is between fork and exec, where every call and page counts.
-# ruff: noqa: PTH109
-
 from __future__ import annotations
 
 import os

@@ -4,9 +4,6 @@ It keeps capabilities inside its own user namespace, so it never runs code of th
 another process namespace than every run.
 """
 
-# Not pathlib: this is between fork and exec, where every call and page counts.
-# ruff: noqa: PTH112, PTH208
-
 from __future__ import annotations
 
 import gc

@@ -1,8 +1,5 @@
 """The system calls that Python 3.8 does not offer, by ctypes; every failure is an `OSError`."""
 
-# Not pathlib: this is between fork and exec, where every call and page counts.
-# ruff: noqa: PTH123
-
 from __future__ import annotations
 
 import ctypes

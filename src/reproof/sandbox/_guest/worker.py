@@ -3,9 +3,6 @@
 What it says is a claim: it shares an interpreter with the code under test.
 """
 
-# Not pathlib: this is between fork and exec, where every call and page counts.
-# ruff: noqa: PTH112, PTH208
-
 from __future__ import annotations
 
 import base64
