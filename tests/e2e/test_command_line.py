@@ -233,7 +233,7 @@ def test_doctor_says_that_this_machine_will_do() -> None:
 
 def test_an_interrupt_ends_the_run_with_130_and_leaves_nothing(tree: Path) -> None:
     tariff = tree / "ferry" / "tariff.py"
-    tariff.write_text("import time\ntime.sleep(60)\n" + tariff.read_text())
+    tariff.write_text(tariff.read_text() + "\nimport time\ntime.sleep(60)\n")
     words = ["repro", str(demo.EVENT), "--repo", str(tree), "--env", sys.executable, "--json"]
     run = subprocess.Popen(
         [str(REPROOF), *words],
