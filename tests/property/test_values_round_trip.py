@@ -211,7 +211,7 @@ records = st.one_of(
     st.builds(Span, st.integers(), st.integers()),
     st.builds(Item, name=text, meta=st.dictionaries(text, st.integers(), max_size=3)),
 )
-reprs = st.one_of(
+reprs: st.SearchStrategy[Any] = st.one_of(
     st.builds(deque, st.lists(st.integers(), max_size=3), st.none() | st.just(3)),
     st.just(math.nan),
 )

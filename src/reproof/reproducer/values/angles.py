@@ -33,6 +33,14 @@ _OBJECT = re.compile(r"<(?P<name>[A-Za-z_][\w.]*(?:<locals>\.[\w.]+)*) object at
 _FIRST_WORD = re.compile(rf"<(?P<name>{_DOTTED})(?=[\s:(>])")
 
 
+_BUILTINS = frozenset(
+    {"abs", "all", "any", "ascii", "bin", "callable", "chr", "divmod", "format", "hash", "hex",
+     "id", "isinstance", "issubclass", "iter", "len", "max", "min", "next", "oct", "ord", "pow", "print",
+     "repr", "round", "sorted", "sum"}
+)  # fmt: skip
+_HARMLESS = frozenset({"operator", "_operator", "math", "json", "copy", "string", "textwrap"})
+
+
 def decode_angle(text: str, place: Place) -> Decoded:
     """Return what a `<...>` form stands for."""
     marker = marked(text)
@@ -90,7 +98,7 @@ def _function(name: str, text: str, place: Place) -> Decoded:
     readings = [
         single(make.reference(fact.module, fact.qualname), Provenance.CONSTRUCTED)
         for fact in known_facts(name, place)
-        if fact.kind is ClassKind.FUNCTION
+        if fact.kind is ClassKind.FUNCTION and _may_be_named(fact.module)
     ]
     if not readings:
         return unknown(UnknownCause.OPAQUE, text, "function")
@@ -98,6 +106,14 @@ def _function(name: str, text: str, place: Place) -> Decoded:
 
 
 def _builtin_function(name: str, text: str, place: Place) -> Decoded:
-    if callable(getattr(builtins, name, None)) and make.is_identifier(name):
+    if name in _BUILTINS:
         return single(make.builtin(name), Provenance.CONSTRUCTED)
     return _function(name, text, place)
+
+
+def _may_be_named(module: str) -> bool:
+    """Keep the standard library's functions out, but for harmless modules.
+
+    An event is anybody's to send: it must not choose `exec` or `os.system` as a callback.
+    """
+    return module in _HARMLESS or module.partition(".")[0] not in sys.stdlib_module_names

@@ -38,9 +38,7 @@ def alternatives(annotation: ast.expr | None) -> tuple[Spec, ...]:
     return tuple(_specs(annotation, 0))
 
 
-def _specs(
-    node: ast.expr | None, depth: int
-) -> list[Spec]:
+def _specs(node: ast.expr | None, depth: int) -> list[Spec]:
     if node is None or depth > _MAX_DEPTH:
         return []
     match node:

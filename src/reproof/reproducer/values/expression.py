@@ -111,6 +111,11 @@ def is_identifier(name: str) -> bool:
     return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
 
 
+def is_settable(name: str) -> bool:
+    """Tell whether a name may be assigned to, or given as a keyword: `__debug__` may not."""
+    return is_identifier(name) and name != "__debug__"
+
+
 def is_dotted(name: str) -> bool:
     """Tell whether every part of a dotted name is an identifier."""
     return all(is_identifier(part) for part in name.split("."))

@@ -130,9 +130,7 @@ def _number(node: ast.expr, source: Parsed) -> Decoded:
     return single(make.constant(value))
 
 
-def _evaluated(
-    node: ast.expr, source: Parsed
-) -> int | float | complex | None:
+def _evaluated(node: ast.expr, source: Parsed) -> int | float | complex | None:
     match node:
         case ast.Constant(value=int() | float() | complex() as value):
             return value if type(value) is not bool and source.is_canonical(node) else None

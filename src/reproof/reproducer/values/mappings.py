@@ -111,9 +111,7 @@ def value_annotation(place: Place) -> ast.expr | None:
     return None
 
 
-def _annotated_key(
-    key: str, spec: Spec, place: Place
-) -> Expression | None:
+def _annotated_key(key: str, spec: Spec, place: Place) -> Expression | None:
     if spec.name == "str":
         return make.constant(key)
     if spec.name in _LITERAL_NAMES:

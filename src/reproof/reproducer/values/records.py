@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from reproof.reproducer.values import expression as make
@@ -53,7 +54,9 @@ def _instance(call: Call, fact: ClassFact) -> Decoded:
         own = bool(fact.parameters)
         note = "rebuilt from its args" if own else ""
         return _bound(call, fact, target, note, ambiguous=own)
-    if fact.kind is ClassKind.PLAIN and fact.parameters is not None:
+    # An event must not have a test call, say, `Popen` with arguments of its choice.
+    own = fact.module.partition(".")[0] not in sys.stdlib_module_names
+    if fact.kind is ClassKind.PLAIN and fact.parameters is not None and own:
         return _bound(call, fact, target, "rebuilt from its repr", ambiguous=True)
     return unknown(UnknownCause.UNRESOLVED_CLASS, call.text, call.name)
 

@@ -34,17 +34,14 @@ class Parsed:
 
     node: ast.expr
     text: str
+    lines: tuple[bytes, ...]
     angles: dict[str, str] = field(default_factory=dict)
 
     def segment(self, node: ast.expr) -> str:
         """Return the source of a one-line node; empty when it spans lines."""
         if node.lineno != node.end_lineno:
             return ""
-        lines = self.text.split("\n") if "\n" in self.text else [self.text]
-        line = lines[node.lineno - 1]
-        if line.isascii():
-            return line[node.col_offset : node.end_col_offset]
-        return line.encode()[node.col_offset : node.end_col_offset].decode()
+        return self.lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode()
 
     def is_canonical(self, node: ast.Constant) -> bool:
         """Tell whether a constant is spelt as `repr` spells it.
@@ -70,6 +67,9 @@ def parse(text: str, depth: int = 0) -> Parsed | Unknown:
     """Parse text that should be a Python value, standing `depth` levels deep in a larger one."""
     if len(text) > MAX_TEXT:
         return unknown(UnknownCause.TOO_LARGE, text)
+    if "\r" in text or "\f" in text:
+        # The parser ends lines there; no repr has them, and columns would no longer be true.
+        return unknown(UnknownCause.UNPARSABLE, text)
     masked = _mask(text, depth)
     if isinstance(masked, Unknown):
         return masked
@@ -83,7 +83,8 @@ def parse(text: str, depth: int = 0) -> Parsed | Unknown:
         return _unparsable(text)
     except (RecursionError, MemoryError):
         return unknown(UnknownCause.TOO_LARGE, text)
-    return Parsed(tree.body, source, angles)
+    lines = tuple(line.encode() for line in source.split("\n"))
+    return Parsed(tree.body, source, lines, angles)
 
 
 def _unparsable(text: str) -> Unknown:

@@ -235,11 +235,21 @@ def test_what_is_no_value_says_why(captured: str, expected: UnknownCause) -> Non
         "[*(1, 2)]",
         "{**{}}",
         "print(1)",
+        "functools.partial(<built-in function exec>, 'import os')",
+        "<built-in function __import__>",
+        "<function run at 0x7f00>",
+        "Popen('id')",
         "<class 'os.system'><function x at 0x0>",
     ],
 )
 def test_text_that_would_run_something_is_no_value(captured: str) -> None:
-    assert isinstance(decode(captured), Unknown)
+    found = DictLookup.of(
+        [
+            ClassFact("subprocess", "run", ClassKind.FUNCTION),
+            ClassFact("subprocess", "Popen", ClassKind.PLAIN, parameters=(ParameterFact("args"),)),
+        ]
+    )
+    assert isinstance(decode(captured, Hints(lookup=found)), Unknown)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +277,9 @@ def test_deep_json_is_refused() -> None:
     assert cause(captured) is UnknownCause.TOO_LARGE
 
 
-@pytest.mark.parametrize("captured", ["'\\d'", "1 is 1", "\0", "'\ud800'", "\r", "  1"])
+@pytest.mark.parametrize(
+    "captured", ["'\\d'", "1 is 1", "\0", "'\ud800'", "\r", "[1,\r2]", "[1,\f2]", "  1"]
+)
 def test_odd_text_neither_warns_nor_raises(captured: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
