@@ -23,7 +23,8 @@ def test_folder(repo: Path) -> Path:
         folder = repo / name
         try:
             inside = folder.resolve().is_relative_to(repo.resolve())
-        except OSError:
+        except (OSError, RuntimeError, ValueError):
+            # a loop of links, a NUL: nothing that a test could be put into
             continue
         if inside:
             return folder
@@ -31,18 +32,23 @@ def test_folder(repo: Path) -> Path:
 
 
 def _configured(repo: Path) -> list[str]:
-    found = _toml_testpaths(repo / "pyproject.toml")
-    for name, section in (
-        ("pytest.ini", "pytest"),
-        ("tox.ini", "pytest"),
-        ("setup.cfg", "tool:pytest"),
-    ):
-        found += _ini_testpaths(repo / name, section)
-    return [
-        n
-        for n in found
-        if n and not n.startswith(("/", "-")) and "*" not in n and not n.endswith(".py")
-    ]
+    """Return the folders of the first file that pytest would take its configuration from."""
+    for name in ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"):
+        found = (
+            _toml_testpaths(repo / name)
+            if name.endswith(".toml")
+            else _ini_testpaths(repo / name, "tool:pytest" if name == "setup.cfg" else "pytest")
+        )
+        if found is not None:
+            return [
+                word
+                for word in found
+                if word
+                and not word.startswith(("/", "-"))
+                and not set(word) & set("*?[")
+                and not word.endswith(".py")
+            ]
+    return []
 
 
 def _text(path: Path) -> str:
@@ -54,25 +60,32 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _toml_testpaths(path: Path) -> list[str]:
+def _toml_testpaths(path: Path) -> list[str] | None:
+    """Return what the file says; `None` when it does not configure pytest."""
     try:
-        options = (
-            tomllib.loads(_text(path)).get("tool", {}).get("pytest", {}).get("ini_options", {})
-        )
-        value = options.get("testpaths", [])
-    except (tomllib.TOMLDecodeError, AttributeError):
-        return []
-    words = value.split() if isinstance(value, str) else value
+        value: object = tomllib.loads(_text(path))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return None
+    for key in ("tool", "pytest", "ini_options"):
+        value = value.get(key) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    words = value.get("testpaths", [])
+    if isinstance(words, str):
+        return words.split()
     return [w for w in words if isinstance(w, str)] if isinstance(words, list) else []
 
 
-def _ini_testpaths(path: Path, section: str) -> list[str]:
+def _ini_testpaths(path: Path, section: str) -> list[str] | None:
+    """Return what the file says; `None` when it does not configure pytest."""
     parser = ConfigParser(interpolation=None, strict=False)
     try:
         parser.read_string(_text(path))
-        return parser.get(section, "testpaths", fallback="").split()
     except ConfigError:
-        return []
+        return None
+    if not parser.has_section(section):
+        return None
+    return parser.get(section, "testpaths", fallback="").split()
 
 
 def free_path(folder: Path, name: str, content: bytes) -> Path:
@@ -103,7 +116,7 @@ def write_test(folder: Path, name: str, content: bytes) -> Path:
             with partial.open("xb") as file:
                 file.write(content)
             # a link fails where a rename would silently replace what appeared meanwhile
-            if not path.exists():
+            if not (path.is_file() and path.read_bytes() == content):
                 os.link(partial, path)
         finally:
             partial.unlink(missing_ok=True)

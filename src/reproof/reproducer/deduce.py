@@ -21,6 +21,7 @@ _OPERATORS: dict[str, tuple[type[ast.operator], ...]] = {
     "/": (ast.Div,),
     "//": (ast.FloorDiv,),
     "%": (ast.Mod,),
+    "**": (ast.Pow,),
     "** or pow()": (ast.Pow,),
     "<<": (ast.LShift,),
     ">>": (ast.RShift,),
@@ -29,13 +30,37 @@ _OPERATORS: dict[str, tuple[type[ast.operator], ...]] = {
     "^": (ast.BitXor,),
     "@": (ast.MatMult,),
 }
+_ITERATING = frozenset(
+    {
+        "all",
+        "any",
+        "dict",
+        "enumerate",
+        "extend",
+        "filter",
+        "frozenset",
+        "join",
+        "list",
+        "map",
+        "max",
+        "min",
+        "reversed",
+        "set",
+        "sorted",
+        "sum",
+        "tuple",
+        "update",
+        "zip",
+    }
+)
+_BY_ZERO = re.compile(r"division|modulo|divmod")
 _NONE_ATTRIBUTE = re.compile(r"^'NoneType' object has no attribute '(\w+)'")
 _NONE_SUBSCRIPT = re.compile(r"^'NoneType' object is not subscriptable")
 _NONE_CALL = re.compile(r"^'NoneType' object is not callable")
 _NONE_ITER = re.compile(
-    r"^(?:'NoneType' object is not iterable|argument of type 'NoneType' is not"
-    r"|cannot unpack non-iterable NoneType object)"
+    r"^(?:'NoneType' object is not iterable|argument of type 'NoneType' is not)"
 )
+_NONE_UNPACK = re.compile(r"^cannot unpack non-iterable NoneType object")
 _NONE_LEN = re.compile(r"^object of type 'NoneType' has no len\(\)")
 _OPERANDS = re.compile(r"^unsupported operand type\(s\) for (.+?)=?: '(\w+)' and '(\w+)'")
 _EMPTY_INDEX = re.compile(
@@ -53,7 +78,7 @@ def deduce(exception: str, message: str, statement: ast.stmt) -> list[tuple[ast.
 def _spots(exception: str, message: str, statement: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
     nodes = list(_evaluated(statement))
     none = ast.Constant(None)
-    if exception == "ZeroDivisionError":
+    if exception == "ZeroDivisionError" and _BY_ZERO.search(message):
         zero = ast.Constant(0)
         divisions = [
             n.right
@@ -92,6 +117,8 @@ def _spots(exception: str, message: str, statement: ast.stmt) -> list[tuple[ast.
         ]
     if _NONE_ITER.match(message):
         return [(where, none) for where in _iterated(statement, nodes)]
+    if _NONE_UNPACK.match(message):
+        return [(where, none) for where in _unpacked(statement)]
     if match := _OPERANDS.match(message):
         return _operands(match, statement, nodes)
     return _emptiness(exception, message, nodes)
@@ -123,7 +150,7 @@ def _emptiness(
             return [
                 (n.value, value)
                 for n in nodes
-                if isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Constant)
+                if isinstance(n, ast.Subscript) and _is_constant(n.slice)
             ] + [
                 (n.func.value, value)
                 for n in nodes
@@ -133,7 +160,12 @@ def _emptiness(
                 and match[2]
             ]
     if exception == "KeyError":
-        return [(n.value, ast.Dict([], [])) for n in nodes if isinstance(n, ast.Subscript)]
+        return [
+            (n.value, ast.Dict([], []))
+            for n in nodes
+            if isinstance(n, ast.Subscript)
+            and not (isinstance(n.slice, ast.Constant) and repr(n.slice.value) != message)
+        ]
     return []
 
 
@@ -157,18 +189,29 @@ def _operands(
     return [(sides[0], ast.Constant(None))] if len(sides) == 1 else []
 
 
+def _is_constant(index: ast.expr) -> bool:
+    return isinstance(index.operand if isinstance(index, ast.UnaryOp) else index, ast.Constant)
+
+
+def _unpacked(statement: ast.stmt) -> Iterator[ast.expr]:
+    """Yield what an assignment takes apart; a loop takes its items apart, which have no name."""
+    if isinstance(statement, ast.Assign) and any(
+        isinstance(target, ast.Tuple | ast.List) for target in statement.targets
+    ):
+        yield statement.value
+
+
 def _iterated(statement: ast.stmt, nodes: list[ast.AST]) -> Iterator[ast.expr]:
     if isinstance(statement, ast.For | ast.AsyncFor):
         yield statement.iter
-    if isinstance(statement, ast.Assign) and any(
-        isinstance(t, ast.Tuple | ast.List) for t in statement.targets
-    ):
-        yield statement.value
     for node in nodes:
         if isinstance(node, ast.comprehension):
             yield node.iter
         elif isinstance(node, ast.Starred):
             yield node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+            called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+            yield from node.args if called in _ITERATING else ()
         elif isinstance(node, ast.Compare):
             yield from (
                 right

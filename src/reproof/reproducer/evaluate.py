@@ -37,6 +37,13 @@ _BUILTINS = frozenset(dir(builtins)) - {
     "copyright",
     "credits",
     "license",
+    "__build_class__",
+    "__debug__",
+    "__doc__",
+    "__loader__",
+    "__name__",
+    "__package__",
+    "__spec__",
 }
 
 
@@ -81,6 +88,39 @@ class _Substitution(ast.NodeTransformer):
             self.failed = True
         return node
 
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        return self._inside(node, {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)})
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        return self._comprehension(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
+        return self._comprehension(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
+        return self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        return self._comprehension(node)
+
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+    ) -> ast.expr:
+        targets = {
+            n.id
+            for generator in node.generators
+            for n in ast.walk(generator.target)
+            if isinstance(n, ast.Name)
+        }
+        return self._inside(node, targets)
+
+    def _inside(self, node: ast.expr, names: set[str]) -> ast.expr:
+        outer = self.bound
+        self.bound = outer | names
+        self.generic_visit(node)
+        self.bound = outer
+        return node
+
 
 def evaluate(expr: ast.expr, scope: Scope) -> Expression | None:
     """Return the expression with its names resolved, or `None` when one cannot be."""
@@ -88,13 +128,10 @@ def evaluate(expr: ast.expr, scope: Scope) -> Expression | None:
     if len(nodes) > MAX_NODES or any(isinstance(n, _FORBIDDEN) for n in nodes):
         return None
     work = _Substitution(scope)
-    for node in nodes:
-        if isinstance(node, ast.Lambda):
-            work.bound |= {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
-        elif isinstance(node, ast.comprehension):
-            work.bound |= {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
     result = work.visit(copy.deepcopy(expr))
-    if work.failed or not isinstance(result, ast.expr):
+    names = {target.bound for target in work.imports}
+    if work.failed or not isinstance(result, ast.expr) or len(names) < len(work.imports):
+        # two imports of one name would have to be renamed inside somebody's expression
         return None
     return Expression(result, frozenset(work.imports))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reproof.reproducer.values.classes import ClassFact, ClassKind, FieldFact, ParameterFact
-from reproof.reproducer.values.expression import is_dotted
+from reproof.reproducer.values.expression import is_dotted, is_identifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -142,10 +142,17 @@ def _fact(told: JSON) -> ClassFact | None:
                 str(f[4]) if len(f) > _WIDTH and isinstance(f[4], str) else None,
             )
             for f in _rows(told.get("fields"), 4)
+            if is_identifier(str(f[0]))
         ),
-        members=tuple((str(m[0]), str(m[1])) for m in _rows(told.get("members"), 2)),
+        members=tuple(
+            (str(m[0]), str(m[1]))
+            for m in _rows(told.get("members"), 2)
+            if is_identifier(str(m[0]))
+        ),
         parameters=tuple(
-            ParameterFact(str(p[0]), str(p[1]), p[2] is True) for p in _rows(parameters, 3)
+            ParameterFact(str(p[0]), str(p[1]), p[2] is True)
+            for p in _rows(parameters, 3)
+            if is_identifier(str(p[0]).strip("*") or "args")
         )
         if isinstance(parameters, list)
         else None,

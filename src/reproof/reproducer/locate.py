@@ -238,7 +238,7 @@ class _Finder:
         lines = self._lines.get(path)
         if lines is None:
             text = self._tree.read(path)
-            lines = self._lines[path] = [] if text is None else text.splitlines()
+            lines = self._lines[path] = [] if text is None else text.split("\n")
         return agreement_of(lines, frame)
 
 
@@ -248,29 +248,21 @@ def agreement_of(lines: Sequence[str], frame: Frame) -> tuple[float, Agreement, 
     if frame.context_line is None or not frame.context_line.strip():
         inside = claimed is not None and 0 < claimed <= len(lines)
         return (0.2, Agreement.UNCHECKED, claimed) if inside else (0.0, Agreement.DRIFT, None)
-    if (
-        claimed is not None
-        and 0 < claimed <= len(lines)
-        and _same(lines[claimed - 1], frame.context_line)
-    ):
-        return 0.5 + 0.5 * _around(lines, claimed, frame), Agreement.EXACT, claimed
-    best: list[tuple[float, int]] = []
-    for number, line in enumerate(lines[:MAX_LINES_SEARCHED], start=1):
-        if _same(line, frame.context_line):
-            best.append((_around(lines, number, frame), -abs(number - (claimed or number))))
-    if not best:
-        return 0.0, Agreement.DRIFT, None
-    numbers = [
-        n
-        for n, line in enumerate(lines[:MAX_LINES_SEARCHED], start=1)
+    found = [
+        (_around(lines, number, frame), number)
+        for number, line in enumerate(lines[:MAX_LINES_SEARCHED], start=1)
         if _same(line, frame.context_line)
     ]
-    top = max(score for score, _ in best)
-    at = [number for (score, _), number in zip(best, numbers, strict=True) if score == top]
-    if len(at) > 1:
+    if not found:
+        return 0.0, Agreement.DRIFT, None
+    top = max(score for score, _ in found)
+    best = [number for score, number in found if score == top]
+    if claimed in best:
+        return 0.5 + 0.5 * top, Agreement.EXACT, claimed
+    if len(best) > 1:
         # the same text in the same surroundings twice: no telling which one moved here
         return 0.1, Agreement.DRIFT, None
-    return 0.4 + 0.5 * top, Agreement.MOVED, at[0]
+    return 0.4 + 0.5 * top, Agreement.MOVED, best[0]
 
 
 def _around(lines: Sequence[str], number: int, frame: Frame) -> float:

@@ -59,7 +59,7 @@ def instances(
             unknown=unknown,
         )
     required = [p for p in fact.parameters or () if not p.has_default]
-    if not required and fact.kind is not ClassKind.ENUM:
+    if fact.parameters is not None and not required and fact.kind is not ClassKind.ENUM:
         yield Recovered(
             expression=call(cls),
             provenance=Provenance.BUILT,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from reproof.domain.event import EMPTY
 from reproof.reproducer.source import EntryKind, Parameter, change_before, own_nodes
-from reproof.reproducer.values.expression import Expression, attribute, reference
+from reproof.reproducer.values.expression import Expression, attribute, is_dotted, reference
 from reproof.reproducer.values.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -72,12 +72,13 @@ def plans_for(recovery: Recovery, position: int) -> Iterator[Plan]:
     """Yield the plans that enter `views[position]`, best first."""
     view = recovery.views[position]
     site = view.site
-    if site.kind is EntryKind.MODULE:
+    if site.kind is EntryKind.MODULE and is_dotted(site.module):
         yield Plan(
             position=position, view=view, arguments=(), main=view.place.frame.module == "__main__"
         )
         return
-    if site.kind in _UNREACHABLE:
+    if site.kind in _UNREACHABLE or not is_dotted(site.module):
+        # a file such as bin/run-job.py has no name that an import statement could say
         return
     callee = None
     if site.kind is EntryKind.NESTED:

@@ -303,7 +303,7 @@ def _kind(
     if not classes:
         return EntryKind.FUNCTION
     names = {last_name(d) for d in node.decorator_list}
-    if "staticmethod" in names:
+    if "staticmethod" in names or node.name == "__new__":
         return EntryKind.STATICMETHOD
     if "classmethod" in names or node.name in ("__init_subclass__", "__class_getitem__"):
         return EntryKind.CLASSMETHOD
@@ -384,8 +384,10 @@ def statement_text(module: ast.Module | None, line: int) -> str | None:
         return "with " + ", ".join(ast.unparse(item) for item in found.items)
     if isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return f"def {found.name}"
-    if isinstance(found, ast.Try | ast.Match):
-        return type(found).__name__
+    if isinstance(found, ast.Match):
+        return f"match {ast.unparse(found.subject)}"
+    if isinstance(found, ast.Try):
+        return "try"
     return ast.unparse(shallow)
 
 
@@ -416,7 +418,7 @@ def change_before(site: FunctionSite, name: str) -> Change:
 def _change_by(node: ast.AST, name: str) -> Change:
     if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
         return Change.REBOUND
-    if isinstance(node, ast.ExceptHandler) and node.name == name:
+    if name in _bound_names(node):
         return Change.REBOUND
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
         return Change.MUTATED if _root_name(node) == name else Change.NONE
@@ -428,6 +430,19 @@ def _change_by(node: ast.AST, name: str) -> Change:
         if any(isinstance(a, ast.Name) and a.id == name for a in given):
             return Change.PASSED
     return Change.NONE
+
+
+def _bound_names(node: ast.AST) -> set[str | None]:
+    """Return the names that a node binds by its own text, not through an `ast.Name`."""
+    if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+        return {node.name}
+    if isinstance(node, ast.MatchMapping):
+        return {node.rest}
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+    return set()
 
 
 def changes_global(module: ast.Module, name: str) -> bool:
@@ -479,7 +494,7 @@ def call_site(caller: FunctionSite | None, callee: FunctionSite) -> CallSite | N
         return CallSite(receiver=reads[0].value, arguments={}, omitted=frozenset())
     wanted = {callee.name}
     if callee.kind is EntryKind.INIT and callee.classes:
-        wanted = {callee.classes[-1], "cls", "super", "__init__"}
+        wanted = {callee.classes[-1], "cls", "__init__"}
     if callee.name == "__call__":
         wanted = set()
     calls = [

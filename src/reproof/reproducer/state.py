@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reproof.reproducer.deduce import deduce, path_of
 from reproof.reproducer.source import Change, change_before, own_nodes, statement_at
 from reproof.reproducer.values.decode import decode
-from reproof.reproducer.values.expression import Expression
+from reproof.reproducer.values.expression import Expression, is_settable
 from reproof.reproducer.values.provenance import Unknown
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _named_by_sender(
     """Yield what a sender that evaluates expressions (pure_eval) names `self.rate` itself."""
     for key, captured in view.variables.items():
         owner, _, attr = key.partition(".")
-        if owner == name and attr.isidentifier():
+        if owner == name and is_settable(attr):
             decoded = decode(captured, recovery.hints(view, key))
             if not isinstance(decoded, Unknown):
                 yield attr, decoded[0].expression

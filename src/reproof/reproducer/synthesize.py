@@ -7,7 +7,7 @@ a docstring goes through `_quoted`.
 from __future__ import annotations
 
 import ast
-import keyword
+import builtins
 import re
 import sys
 from dataclasses import dataclass
@@ -22,6 +22,7 @@ from reproof.reproducer.values.expression import (
     Import,
     constant,
     is_dotted,
+    is_settable,
     member,
     merge,
     reference,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 WIDTH = 88
 INLINE_WIDTH = 60
 """A longer argument gets a name of its own, so that the call stays readable."""
+_BUILTIN_NAMES = frozenset(dir(builtins))
 _CONTEXT_MANAGERS = frozenset({"contextmanager"})
 _ASYNC_CONTEXT_MANAGERS = frozenset({"asynccontextmanager"})
 
@@ -133,16 +135,19 @@ def _headline(plan: Plan, event: Event) -> str:
     where = plan.view.site
     issue = f" (issue {_quoted(event.issue.id, 40)})" if event.issue.id else ""
     frame = next((f for f in reversed(crash.frames) if f.context_line), None)
-    lines = [f"{_quoted(crash.type, 60)} in {where.module}.{where.qualname}{issue}."]
+    kind = _quoted(crash.type, 60).strip() or "Exception"
+    lines = [f"{kind} in {where.module}.{where.qualname}{issue}."]
     if frame is not None:
         lines += [
             "",
-            (f"Crash point: {_quoted(frame.filename or '?', 80)}:{frame.lineno}: "
-            f"{_quoted((frame.context_line or '').strip(), 80)}"),
+            (
+                f"Crash point: {_quoted(frame.filename or '?', 80)}:{frame.lineno}: "
+                f"{_quoted((frame.context_line or '').strip(), 80)}"
+            ),
         ]
     if event.event_id:
         lines += [f"Event: {_quoted(event.event_id, 40)}"]
-    return "\n".join(lines) + ("\n" if len(lines) > 1 else "")
+    return "\n".join(line.rstrip() for line in lines) + ("\n" if len(lines) > 1 else "")
 
 
 def _promise(event: Event, *, expect_raises: bool) -> str:
@@ -151,12 +156,16 @@ def _promise(event: Event, *, expect_raises: bool) -> str:
 
 
 def _exception_name(event: Event) -> tuple[str, frozenset[Import]]:
+    """Return a class that the test can name; `Exception` where the captured one has no address."""
     raised = event.raised
-    if raised.module and is_dotted(raised.module) and is_dotted(raised.type):
-        found = reference(raised.module, raised.type)
-        return ast.unparse(found.node), found.imports
-    name = raised.type if is_dotted(raised.type) else "Exception"
-    return name, frozenset()
+    if raised.module in (None, "", "builtins"):
+        found = getattr(builtins, raised.type, None)
+        known = isinstance(found, type) and issubclass(found, BaseException)
+        return (raised.type if known else "Exception"), frozenset()
+    if raised.module == "__main__" or not (is_dotted(raised.module) and is_dotted(raised.type)):
+        return "Exception", frozenset()
+    named = reference(raised.module, raised.type)
+    return ast.unparse(named.node), named.imports
 
 
 def _parts(plan: Plan) -> _Parts:
@@ -256,9 +265,9 @@ def _arguments(
 
 
 def _free(name: str, taken: set[str]) -> str:
-    if not name.isidentifier() or keyword.iskeyword(name):
+    if not is_settable(name):
         name = "value"
-    while name in taken:
+    while name in taken or name in _BUILTIN_NAMES:
         name += "_"
     taken.add(name)
     return name
@@ -367,8 +376,7 @@ def _spread_keywords(node: ast.expr) -> list[ast.keyword]:
             if (
                 isinstance(key, ast.Constant)
                 and isinstance(key.value, str)
-                and key.value.isidentifier()
-                and not keyword.iskeyword(key.value)
+                and is_settable(key.value)
             ):
                 plain.append(ast.keyword(key.value, value))
             else:

@@ -91,13 +91,17 @@ def group_of(exceptions: tuple[ExceptionValue, ...]) -> Group | None:
     if not raised.is_group or raised.exception_id is None:
         return None
 
+    seen: set[int] = set()
+
     def build(value: ExceptionValue, depth: int) -> Group:
+        # a sender's ids may name each other in circles: every exception is a member once
+        seen.add(id(value))
         members = [
             e
             for e in exceptions
             if e.parent_id == value.exception_id
             and (e.source or "").startswith("exceptions[")
-            and e is not value
+            and id(e) not in seen
         ]
         members.sort(key=lambda e: e.exception_id or 0)
         return Group(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from reproof.domain.refusal import RefusalReason
 from reproof.domain.run import RunEnd
@@ -24,7 +24,7 @@ from reproof.verdict.expectation import Group
 from reproof.verdict.seen import read_replay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from reproof.domain.run import RunRecord
     from reproof.verdict.expectation import Expectation, ExpectedFrame
@@ -34,6 +34,7 @@ StatementOf = "Callable[[str, int], str | None]"
 
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_LIMITS_THEMSELVES = frozenset({"MemoryError", "RecursionError"})
 SHIP_AT = 0.9
 """Fidelity a test needs to count as evidence."""
 
@@ -152,6 +153,8 @@ def _limit(record: RunRecord, expected: Expectation) -> Outcome | None:
         )
     if host.signal is not None:
         return Outcome(reason=RefusalReason.NATIVE_CRASH, detail=f"ended by signal {host.signal}")
+    if host.limits_hit and expected.exception.type not in _LIMITS_THEMSELVES:
+        return Outcome(reason=RefusalReason.RESOURCE_LIMIT, detail=f"the run hit a limit: {hits}")
     return None
 
 
@@ -198,7 +201,6 @@ def _exception(expected: Expectation, found: SeenException) -> str | None:
         seen_group = _group(found)
         if expected.group != seen_group:
             return f"the group's members differ: {_outline(seen_group)}"
-        return None
     if len(expected.causes) != len(found.chain) or not all(
         _same_class(a, b, c, d) for (a, b), (c, d) in zip(expected.causes, found.chain, strict=True)
     ):
@@ -211,10 +213,10 @@ def _exception(expected: Expectation, found: SeenException) -> str | None:
 def _same_class(want: str, want_module: str | None, got: str, got_module: str) -> bool:
     if want != got:
         return False
-    if want_module in (None, "", "__main__"):
-        # a script's classes are `__main__`'s there and the module's here; builtins come without
-        return want_module == "__main__" or got_module == "builtins" or want_module in (None, "")
-    return want_module == got_module
+    if want_module == "__main__":
+        # a script's own classes are `__main__`'s there and a module's here
+        return got_module != "builtins"
+    return (want_module or "builtins") == got_module
 
 
 def _group(found: SeenException) -> Group:
@@ -238,23 +240,23 @@ def _stack(
     seen = [f for f in found.frames if f.in_tree]
     if expected.exception.type == "RecursionError":
         return _recursion(expected, seen)
-    crash, at = expected.crash, seen[-1]
+    seen = list(_without_comprehensions(seen, lambda f: f.function))
+    stack = _without_comprehensions(list(expected.stack), lambda f: f.function)
+    crash, at = stack[-1], seen[-1]
     if not _same_place(crash, at, statement_of):
         return [], (
             f"expected {shown(crash.function)} at {shown(crash.path)}:{crash.line}, got "
             f"{shown(at.function)} at {shown(at.file)}:{at.line}"
         )
     last = found.frames[-1]
-    below = None if last is at else last.function
+    below = None if last.in_tree else last.function
     if expected.below != below:
         return [], (
             f"expected it to be raised in {shown(expected.below or crash.function)}, "
             f"got {shown(below or at.function)}"
         )
     pairs = [(crash, at)]
-    rest_seen = [f for f in seen[:-1] if f.function not in _COMPREHENSIONS]
-    rest_want = [f for f in expected.stack[:-1] if f.function not in _COMPREHENSIONS]
-    for want, got in zip(reversed(rest_want), reversed(rest_seen), strict=False):
+    for want, got in zip(reversed(stack[:-1]), reversed(seen[:-1]), strict=False):
         if not _same_place(want, got, statement_of):
             return [], (
                 f"reached the crash point by another way: expected "
@@ -264,6 +266,17 @@ def _stack(
         pairs.append((want, got))
     pairs.reverse()
     return pairs, None
+
+
+Framed = TypeVar("Framed")
+
+
+def _without_comprehensions(
+    frames: Sequence[Framed], function: Callable[[Framed], str]
+) -> Sequence[Framed]:
+    """Leave out frames that Python 3.12 no longer has: a comprehension's line is its function's."""
+    kept = [frame for frame in frames if function(frame) not in _COMPREHENSIONS]
+    return kept or frames
 
 
 def _recursion(

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from reproof.domain.event import JSON
 
 
+MAX_DEPTH = 20
+"""Groups nested deeper than this are read down to here."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenFrame:
     """One frame of the replay's traceback, outermost (the test) first."""
@@ -82,22 +86,18 @@ def read_replay(report: Mapping[str, JSON] | None) -> SeenReplay | None:
             )
             for p in _maps(report.get("phases"))
         ),
-        sentinel_uses=tuple(
-            (_text(pair[0]), _text(pair[1]))
-            for pair in _list(report.get("sentinel_uses"))
-            if isinstance(pair, list) and len(pair) == 2  # noqa: PLR2004 -- a name and an operation
-        ),
+        sentinel_uses=tuple(_use(pair) for pair in _list(report.get("sentinel_uses"))),
         executable=_text(report.get("executable")),
         python=".".join(str(_int(n)) for n in _list(report.get("python"))),
     )
 
 
-def read_exception(told: JSON | None) -> SeenException | None:
+def read_exception(told: JSON | None, depth: int = 0) -> SeenException | None:
     """Return one exception's description, or `None` when it is not one."""
-    if not isinstance(told, dict):
+    if not isinstance(told, dict) or depth > MAX_DEPTH:
         return None
     members = told.get("members")
-    read = [read_exception(m) for m in _list(members)]
+    read = [read_exception(m, depth + 1) for m in _list(members)]
     return SeenException(
         type=_text(told.get("type")),
         module=_text(told.get("module")),
@@ -121,6 +121,15 @@ def read_exception(told: JSON | None) -> SeenException | None:
             for f in _maps(told.get("frames"))
         ),
     )
+
+
+def _use(told: JSON) -> tuple[str, str]:
+    """Read one use of a stand-in; one that cannot be read was a use all the same."""
+    match told:
+        case [str() as name, str() as operation]:
+            return name, operation
+        case _:
+            return "?", "?"
 
 
 def _list(value: JSON | None) -> list[JSON]:

@@ -35,8 +35,8 @@ _FIRST_WORD = re.compile(rf"<(?P<name>{_DOTTED})(?=[\s:(>])")
 
 _BUILTINS = frozenset(
     {"abs", "all", "any", "ascii", "bin", "callable", "chr", "divmod", "format", "hash", "hex",
-     "id", "isinstance", "issubclass", "iter", "len", "max", "min", "next", "oct", "ord", "pow", "print",
-     "repr", "round", "sorted", "sum"}
+     "id", "isinstance", "issubclass", "iter", "len", "max", "min", "next", "oct", "ord", "pow",
+     "print", "repr", "round", "sorted", "sum"}
 )  # fmt: skip
 _HARMLESS = frozenset({"operator", "_operator", "math", "json", "copy", "string", "textwrap"})
 
