@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 HERE = "the_app.models"
 """The module name under which the lookup knows the classes below."""
 
-EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class State(enum.Enum):
@@ -291,7 +291,7 @@ INNER: list[tuple[str, st.SearchStrategy[Any]]] = [
     ("int", st.integers()),
     ("str", text),
     ("float | None", st.floats() | st.none()),
-    ("Decimal", st.decimals()),
+    ("Decimal", st.decimals(allow_nan=False)),
     ("State", st.sampled_from(State)),
     ("datetime.date", days),
     ("Point", st.builds(Point, st.integers(), st.integers())),
