@@ -418,6 +418,19 @@ def test_headers_of_different_blocks_differ(text: str) -> None:
     assert first != second
 
 
+@pytest.mark.parametrize(
+    ("text", "first", "second"),
+    [
+        ("match a:\n    case x if x / b:\n        y\n    case x if x / c:\n        y\n", 2, 4),
+        ("try:\n    x\nexcept a.b:\n    y\nexcept c.d:\n    y\n", 3, 5),
+    ],
+)
+def test_clauses_of_one_block_differ(text: str, first: int, second: int) -> None:
+    statements = _statements(text)
+
+    assert statements[first - 1] != statements[second - 1]
+
+
 def test_a_line_outside_any_statement_has_no_text() -> None:
     assert statement_text(ast.parse("x = 1\n"), 5) is None
     assert statement_text(None, 1) is None

@@ -33,6 +33,6 @@ def test_what_was_withheld(kind: str, message: str, reason: Reason | None) -> No
     assert withheld(kind, message) is reason
 
 
-@pytest.mark.parametrize("message", ["x" * 1_000_000, "relation " * 20_000])
+@pytest.mark.parametrize("message", ["x" * 1_000_000, "relation " * 2_000])
 def test_a_long_message_costs_little(message: str) -> None:
     assert withheld("ValueError", message) is None

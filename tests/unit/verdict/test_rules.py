@@ -206,6 +206,23 @@ def test_what_the_host_measured_comes_before_what_the_guest_says(
     assert judge_replay(WANT, record, _statement).reason is reason  # type: ignore[arg-type]
 
 
+def test_a_test_that_does_not_fail_is_no_evidence() -> None:
+    want = expectation_of(CRASH, kind="Skipped", module="_pytest.outcomes", message="")
+    report = report_of(
+        seen_exception(
+            test_frame(), SEEN_CRASH, kind="Skipped", module="_pytest.outcomes", message=""
+        )
+    )
+    assert _judge(report, want).reproduced
+    phases = report["phases"]
+    assert isinstance(phases, list)
+    assert isinstance(phases[1], dict)
+    phases[1]["outcome"] = "skipped"
+    report["exit"] = 0
+
+    assert not _judge(report, want).reproduced
+
+
 def test_a_memory_limit_may_be_the_captured_crash() -> None:
     want = expectation_of(CRASH, kind="MemoryError", message="")
     report = report_of(seen_exception(test_frame(), SEEN_CRASH, kind="MemoryError", message=""))
@@ -377,6 +394,8 @@ def test_a_comprehension_has_a_frame_of_its_own_only_before_python_3_12(name: st
         ("cannot open '/srv/app/a.csv'", "cannot open '/tree/a.csv'", True),
         ("cannot open '/srv/app/a.csv'", "cannot open '/srv/app/b.csv'", False),
         ("", "bad", False),
+        ("no route /api/v1/users", "no route /api/v2/users", False),
+        ("bad date 1/2/2024", "bad date 1/9/2024", False),
     ],
 )
 def test_messages_are_compared_without_addresses_and_folders(
