@@ -179,3 +179,16 @@ def test_a_place_without_a_function_has_no_view() -> None:
     assert view_of(replace(place, path=None), recovery.index) is None
     assert view_of(replace(place, line=None), recovery.index) is None
     assert view_of(replace(place, frame=replace(place.frame, function="g")), recovery.index) is None
+
+
+def test_an_assignment_is_not_computed_again_from_a_name_that_changed_since() -> None:
+    caller = "    c = a + 1\n    a = 9\n    f(c)"
+
+    assert ("caller", "9 + 1") not in _shown(_ways(caller, PLAIN, {"a": "9"}, {}))
+
+
+def test_a_call_through_the_class_binds_the_object_to_self() -> None:
+    callee = "class C:\n    def f(self, x, y=0):\n        x = 9\n        1 / 0"
+    ways = _ways("    C.f(b, a)", callee, {"a": "1", "b": "7"}, {"x": "9"})
+
+    assert ("caller", "7") not in _shown(ways)
