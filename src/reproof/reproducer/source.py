@@ -384,11 +384,23 @@ def statement_text(module: ast.Module | None, line: int) -> str | None:
         return "with " + ", ".join(ast.unparse(item) for item in found.items)
     if isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return f"def {found.name}"
-    if isinstance(found, ast.Match):
-        return f"match {ast.unparse(found.subject)}"
-    if isinstance(found, ast.Try):
-        return "try"
+    if isinstance(found, ast.Match | ast.Try | ast.TryStar):
+        return _clause_text(found, line)
     return ast.unparse(shallow)
+
+
+def _clause_text(block: ast.Match | ast.Try | ast.TryStar, line: int) -> str:
+    """Return the header of the clause at a line: each evaluates something of its own."""
+    if isinstance(block, ast.Match):
+        for case in block.cases:
+            if case.pattern.lineno <= line < case.body[0].lineno:
+                guard = f" if {ast.unparse(case.guard)}" if case.guard else ""
+                return f"case {ast.unparse(case.pattern)}{guard}"
+        return f"match {ast.unparse(block.subject)}"
+    for handler in block.handlers:
+        if handler.lineno <= line < handler.body[0].lineno:
+            return f"except {ast.unparse(handler.type) if handler.type else ''}"
+    return "try"
 
 
 def change_before(site: FunctionSite, name: str) -> Change:
