@@ -56,11 +56,6 @@ def fingerprint(tree: Path) -> str:
 def test_abuse_has_the_required_outcome_and_leaves_nothing(
     case: Abuse, session: WarmSession, tree: Path
 ) -> None:
-    achieved = session.isolation.achieved
-    for need in case.needs:
-        by = str(achieved.get(need.removeprefix("!"), ""))
-        if by.startswith("cgroup") == need.startswith("!"):
-            pytest.skip(f"{need}: enforced by {by or 'nothing'} here")
     before = fingerprint(tree)
     record = run_script(session, tree, PRELUDE + case.script, case.limits)
     assert record.host.end is case.end, record.host
@@ -80,9 +75,9 @@ def test_isolation_is_measured_and_never_maps_to_root(session: WarmSession) -> N
     assert isolation.network == "none"
     assert isolation.uid == (65534 if os.getuid() == 0 else os.getuid())
     assert isolation.achieved["tree"] == "overlay"
-    limited = {"memory_bytes", "cpu_share"}
-    unmetered = {n for n in limited if not str(isolation.achieved.get(n, "")).startswith("cgroup")}
-    assert set(isolation.not_achieved) == unmetered
+    by_group = str(isolation.achieved.get("cpu_share", "")).startswith("cgroup")
+    assert isolation.not_achieved == (() if by_group else ("cpu_share",))
+    assert isolation.achieved["memory_bytes"] in ("cgroup1", "cgroup2", "watchdog")
 
 
 def test_nothing_of_one_run_is_seen_by_the_next(session: WarmSession, tree: Path) -> None:

@@ -62,6 +62,8 @@ def measure_isolation(
             achieved[name] = meter.by
         elif name == "processes":
             achieved[name] = "rlimit"
+        elif name == "memory_bytes":
+            achieved[name] = "watchdog"
         else:
             missing.append(name)
     if means.get("tree") != "overlay":

@@ -122,6 +122,7 @@ class WarmSession:
             "limits": asdict(limits),
             "rlimits": resource_limits(limits, self._metered, walled=self._wall.walled),
             "nonce": nonce,
+            "watch_memory": limits.memory_bytes if self._must_watch_memory() else 0,
         }
         try:
             if self._meter is not None:
@@ -134,6 +135,9 @@ class WarmSession:
         finally:
             self._wall.clean_run()
         return self._record(got, usage, nonce, limits)
+
+    def _must_watch_memory(self) -> bool:
+        return self._wall.walled and "memory_bytes" not in self._metered
 
     def _exchange(self, message: dict[str, Any], limits: Limits) -> Collected:
         """Hand over a run with its pipes and collect what comes back."""
@@ -332,7 +336,7 @@ def _measure(
 ) -> HostFacts:
     status = outcome.get("status")
     code = None if status is None else os.waitstatus_to_exitcode(status)
-    memory_hit = usage is not None and usage.memory_hit
+    memory_hit = (usage is not None and usage.memory_hit) or bool(outcome.get("memory_hit"))
     if memory_hit:
         end = RunEnd.MEMORY
     elif got.timed_out:
@@ -353,7 +357,9 @@ def _measure(
     }
     cpu = usage.cpu_s if usage is not None and usage.cpu_s is not None else outcome.get("cpu_s")
     peak = usage.peak_memory_bytes if usage is not None else None
-    if peak is None and "peak_kib" in outcome:
+    if peak is None and "peak_bytes" in outcome:
+        peak = outcome["peak_bytes"]
+    elif peak is None and "peak_kib" in outcome:
         peak = outcome["peak_kib"] * 1024
     return HostFacts(
         end=end,

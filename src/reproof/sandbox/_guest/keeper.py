@@ -17,7 +17,7 @@ import time
 import traceback
 from typing import Any, NoReturn
 
-from . import isolate, syscalls, wire, worker
+from . import isolate, syscalls, watchdog, wire, worker
 
 _REPORT_BYTES = 8 << 20
 _CHUNK = 1 << 16
@@ -66,7 +66,8 @@ def _keep(
         os.close(number)
     if not walled:
         signal.signal(signal.SIGTERM, lambda _number, _frame: _give_up(child))
-    status, usage, said = _watch(child, reader, woken)
+    dog = _start_watchdog(setup, run, means)
+    status, usage, said = _watch(child, reader, woken, dog)
     outcome: dict[str, Any] = {
         "status": status,
         "seconds": time.monotonic() - started,
@@ -76,6 +77,9 @@ def _keep(
         "whole": said.whole,
         "means": {"tree": means.get("tree"), "proc": means.get("proc")},
     }
+    if dog is not None:
+        outcome["memory_hit"] = dog.hit
+        outcome["peak_bytes"] = dog.peak
     if walled:
         outcome["unroutable"] = _count_unroutable() - strays
         room = os.fstatvfs(means["scratch"])
@@ -84,6 +88,16 @@ def _keep(
     else:
         _kill_strays(child)
     return outcome
+
+
+def _start_watchdog(
+    setup: dict[str, Any], run: dict[str, Any], means: dict[str, Any]
+) -> watchdog.Watchdog | None:
+    """Watch memory where the host could not have the kernel do it."""
+    if not run["watch_memory"]:
+        return None
+    places = [os.open(setup[name], os.O_PATH) for name in ("tmp", "shared_memory")]
+    return watchdog.Watchdog(run["watch_memory"], [means["scratch"], *places])
 
 
 class _Said:
@@ -110,7 +124,9 @@ class _Said:
                 self.data += chunk
 
 
-def _watch(child: int, reader: int, woken: int) -> tuple[int, Any, _Said]:
+def _watch(
+    child: int, reader: int, woken: int, dog: watchdog.Watchdog | None
+) -> tuple[int, Any, _Said]:
     """Collect what the worker says until it ends; reap every orphan on the way."""
     os.set_blocking(woken, False)
     said = _Said(reader)
@@ -118,9 +134,11 @@ def _watch(child: int, reader: int, woken: int) -> tuple[int, Any, _Said]:
     poll.register(reader, select.POLLIN)
     poll.register(woken, select.POLLIN)
     while True:
-        for number, _event in poll.poll():
+        for number, _event in poll.poll(None if dog is None else dog.rest_s * 1000):
             if number == woken:
                 os.read(woken, _CHUNK)
+        if dog is not None and not dog.hit and dog.look():
+            os.kill(-1, signal.SIGKILL)  # everything in this process namespace but ourselves
         if said.open:
             said.drain()
             if not said.open:
