@@ -80,7 +80,7 @@ def test_ruff_leaves_random_assignments_as_they_are() -> None:
     """One run of ruff over many drawn statements: starting it is what takes time."""
     drawn: list[str] = []
 
-    @settings(max_examples=120, deadline=None, database=None)
+    @settings(max_examples=120, deadline=None, database=None, derandomize=True)
     @given(expressions)
     def collect(expression: make.Expression) -> None:
         target = ast.Name("value", ast.Store())

@@ -191,10 +191,16 @@ class _Printer:
             if key is None:
                 lines.append("**" + self.layout(value, inner, inner + 2, 1))
                 continue
-            head = self.layout(key, inner, inner, 1) + ": "
+            head = self.layout(key, inner, inner, 2 + self._unbreakable(value)) + ": "
             column = inner + text_width(head) if "\n" not in head else inner + 3
             lines.append(head + self.layout(value, inner, column, 1))
         return lines
+
+    def _unbreakable(self, node: ast.expr) -> int:
+        """Return how many columns of a value must share a line with what stands before it."""
+        if not _has_brackets(node):
+            return text_width(self.flat(node)) + 1
+        return text_width(self.flat(node.func)) + 1 if isinstance(node, ast.Call) else 1
 
     def _call(self, node: ast.Call, indent: int, column: int) -> str:
         head = self.flat(node.func)
