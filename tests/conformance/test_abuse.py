@@ -115,6 +115,11 @@ def test_files_of_the_host_loopback_and_abstract_sockets_are_out_of_reach(
     assert record.report == {"result": ["ECONNREFUSED", "ECONNREFUSED"]}
 
 
+def test_loopback_is_not_taken_for_an_attempt_to_leave(session: WarmSession, tree: Path) -> None:
+    script = CASES["loopback-works"].script + "\nsocket.getaddrinfo('localhost', 80)"
+    assert run_script(session, tree, PRELUDE + script).host.limits_hit == ()
+
+
 def test_processor_time_is_capped_over_the_whole_run(session: WarmSession, tree: Path) -> None:
     if not str(session.isolation.achieved.get("cpu_share", "")).startswith("cgroup"):
         pytest.skip("cpu_share: no control group here")
@@ -148,12 +153,16 @@ def test_crash_is_told_by_its_signal_and_leaves_no_core(session: WarmSession, tr
 def test_files_of_a_job_appear_in_new_and_existing_folders(
     session: WarmSession, tree: Path
 ) -> None:
-    script = b"RESULT = [open(n).read() for n in ('below/new.txt', 'below/kept.txt', 'a/b/c.txt')]"
+    script = (
+        b"import time\n"
+        b"RESULT = [open(n).read() for n in ('below/new.txt', 'below/kept.txt', 'a/b/c.txt')]\n"
+        b"RESULT.append(time.tzname[0])"
+    )
     files = {"attempt.py": script, "below/new.txt": b"n", "a/b/c.txt": b"c"}
     record = session._run(
         "script", {"path": str(tree / "attempt.py")}, files, {"TZ": "Asia/Tokyo"}, Limits()
     )
-    assert record.report == {"result": ["n", "kept", "c"]}
+    assert record.report == {"result": ["n", "kept", "c", "JST"]}
     assert not (tree / "a").exists()
 
 

@@ -88,6 +88,7 @@ def collect(
             if got.ended is not None:
                 return got
             if got.timed_out:
+                got.wall_s = time.monotonic() - started
                 return got
             got.timed_out = True
             kill()

@@ -129,8 +129,11 @@ class WarmSession:
                 self._meter.begin(limits)
             got = self._exchange(self._wall.prepare_run(message), limits)
             usage = self._meter.end() if self._meter is not None else None
-        except SandboxBrokenError:
+        except OSError as error:
             self._broken = True
+            raise SandboxBrokenError(f"a run could not be limited or started: {error}") from error
+        except BaseException:
+            self._broken = True  # whatever is still running in there must not answer the next run
             raise
         finally:
             self._wall.clean_run()

@@ -10,6 +10,7 @@ import importlib
 import importlib.machinery
 import os
 import sys
+import time
 import types
 from typing import Any
 
@@ -21,6 +22,7 @@ def enter(tree: str, setup: dict[str, Any], environment: dict[str, str]) -> None
     """Make `sys`, the environment and the imported modules those of the target."""
     os.environ.clear()
     os.environ.update(environment)
+    time.tzset()
     os.umask(0o022)
     os.chdir(tree)
     # Clearing a module that is still running would end its functions' globals: keep a reference.
