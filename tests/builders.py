@@ -10,7 +10,7 @@ from reproof.domain.event import Event, EventShape, ExceptionValue, Frame, Issue
 from reproof.domain.run import HostFacts, RunEnd, RunRecord
 from reproof.reproducer.facts import Facts
 from reproof.reproducer.recover import Recovery
-from reproof.verdict.expectation import Expectation, ExpectedFrame
+from reproof.verdict.expectation import Below, Expectation, ExpectedFrame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -144,7 +144,7 @@ def expectation_of(
     module: str | None = None,
     message: str | None = "division by zero",
     causes: tuple[tuple[str, str | None], ...] = (),
-    below: str | None = None,
+    below: Below | None = None,
 ) -> Expectation:
     """Return what a replay must show."""
     return Expectation(

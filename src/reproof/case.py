@@ -11,13 +11,13 @@ from reproof.domain.text import shown
 from reproof.reproducer.facts import names_in, opaque_class
 from reproof.reproducer.frames import FrameView, view_of
 from reproof.reproducer.locate import Agreement, Place, crash_place, locate, refuse_unplaced
-from reproof.reproducer.source import SourceIndex, statement_text
-from reproof.verdict.expectation import Expectation, ExpectedFrame, causes_of, group_of
+from reproof.reproducer.source import SourceIndex
+from reproof.verdict.expectation import Below, Expectation, ExpectedFrame, causes_of, group_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reproof.domain.event import JSON, Event
+    from reproof.domain.event import JSON, Event, Frame
     from reproof.reproducer.locate import SourceTree
 
 
@@ -111,8 +111,13 @@ def _expectation(
         causes=causes_of(event.exceptions),
         group=group_of(event.exceptions),
         stack=tuple(_expected(index, view) for view in views),
-        below=None if last is crash else last.frame.function,
+        below=None if last is crash else Below(last.frame.function, _base(last.frame)),
     )
+
+
+def _base(frame: Frame) -> str:
+    """Return the bare file name of a frame, the part that is alike on every machine."""
+    return (frame.abs_path or frame.filename or "").replace("\\", "/").rpartition("/")[2]
 
 
 def _expected(index: SourceIndex, view: FrameView) -> ExpectedFrame:
@@ -123,7 +128,8 @@ def _expected(index: SourceIndex, view: FrameView) -> ExpectedFrame:
         path=view.site.path,
         function=view.site.name,
         line=line,
-        statement=statement_text(index.module(view.site.path), line),
+        statement=index.statement(view.site.path, line),
         moved=place.agreement is not Agreement.EXACT,
         variables=place.frame.variables or EMPTY,
+        meta=place.frame.meta,
     )

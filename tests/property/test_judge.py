@@ -18,6 +18,7 @@ from builders import (
     test_frame,
 )
 from reproof.domain.run import RunEnd
+from reproof.verdict.expectation import Below
 from reproof.verdict.rules import judge_replay
 from reproof.verdict.seen import read_replay
 
@@ -35,7 +36,7 @@ WANT = expectation_of(
     module="shop.errors",
     message="no rate",
     causes=(("KeyError", None), ("LookupError", None)),
-    below="divide",
+    below=Below("divide", "maths.py"),
 )
 RIGHT: dict[str, Any] = report_of(
     seen_exception(

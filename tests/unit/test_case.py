@@ -10,6 +10,7 @@ from builders import DictTree, case_of, event_of, frame_at
 from reproof.case import Case, build_case
 from reproof.domain.event import Event, ExceptionValue, Frame
 from reproof.domain.refusal import Refusal, RefusalReason
+from reproof.verdict.expectation import Below
 
 FILES = {
     "src/shop/__init__.py": "",
@@ -55,13 +56,13 @@ def test_the_stack_and_the_crash_point_are_the_in_app_frames() -> None:
     assert [(v.site.name, v.place.index) for v in case.views] == [("quote", 1), ("rate", 3)]
     assert case.crash.index == 3
     assert [f.index for f in case.expected.stack] == [1, 3]
-    assert case.expected.crash.statement == "return total / 0"
+    assert case.expected.crash.statement == "7: return total / 0"
     assert not case.expected.crash.moved
     assert case.expected.below is None
 
 
 def test_the_library_function_below_the_crash_point_is_expected() -> None:
-    assert case_of(FILES, event_of(CRASH, LIBRARY)).expected.below == "divide"
+    assert case_of(FILES, event_of(CRASH, LIBRARY)).expected.below == Below("divide", "y.py")
 
 
 def test_earlier_exceptions_are_expected_causes() -> None:

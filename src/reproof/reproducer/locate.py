@@ -204,9 +204,10 @@ class _Finder:
         return found
 
     def _mapped(self, text: str) -> list[tuple[str, int]]:
-        for prefix, local in self._map.items():
-            if text.startswith(prefix):
-                return [(local.rstrip("/") + "/" + text[len(prefix) :].lstrip("/"), 100), (text, 0)]
+        for prefix, local in sorted(self._map.items(), key=lambda m: len(m[0]), reverse=True):
+            rest = text[len(prefix) :]
+            if text.startswith(prefix) and (prefix.endswith("/") or rest[:1] in ("", "/")):
+                return [(local.rstrip("/") + "/" + rest.lstrip("/"), 100), (text, 0)]
         return [(text, 0)]
 
     def _by_module(self, frame: Frame) -> list[tuple[str, int]]:

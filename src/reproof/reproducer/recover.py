@@ -27,7 +27,12 @@ from reproof.reproducer.state import assigned_once, attributes_of, proven
 from reproof.reproducer.usage import uses_of
 from reproof.reproducer.values.decode import decode
 from reproof.reproducer.values.expression import Expression, call, reference
-from reproof.reproducer.values.provenance import Provenance, Unknown, UnknownCause
+from reproof.reproducer.values.provenance import (
+    Decoded,
+    Provenance,
+    Unknown,
+    UnknownCause,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -95,7 +100,7 @@ class Recovery:
         captured = view.variables.get(name)
         found: list[Recovered] = []
         if name in view.variables:
-            decoded = decode(captured, self.hints(view, name))
+            decoded = self.read(view, name)
             if not isinstance(decoded, Unknown):
                 found += [from_candidate(c, captured) for c in decoded]
         found += self._from_caller(position, None)
@@ -109,7 +114,7 @@ class Recovery:
         name = view.site.receiver or "cls"
         if name not in view.variables:
             return None
-        decoded = decode(view.variables[name], self.hints(view, name))
+        decoded = self.read(view, name)
         return None if isinstance(decoded, Unknown) else decoded[0].expression
 
     def _known(self, position: int, parameter: Parameter) -> Iterator[Recovered]:
@@ -132,7 +137,7 @@ class Recovery:
         if parameter.name not in view.variables:
             return
         captured = view.variables[parameter.name]
-        decoded = decode(captured, self.hints(view, parameter.name, parameter))
+        decoded = self.read(view, parameter.name, parameter)
         if isinstance(decoded, Unknown):
             return
         note = (
@@ -142,6 +147,11 @@ class Recovery:
         )
         yield from self._named_tuples(view, parameter, captured)
         for candidate in decoded:
+            if parameter.kind == "var_positional" and not isinstance(
+                candidate.expression.node, ast.List
+            ):
+                # `*args` is spread into the call: which container it was says nothing
+                continue
             made = from_candidate(candidate, captured)
             if parameter.default is not None and _equal(candidate.expression, parameter.default):
                 yield replace(made, expression=None, note="its default")
@@ -179,9 +189,7 @@ class Recovery:
         view = self.views[position]
         if parameter.name not in view.variables:
             return Unknown(UnknownCause.MISSING, parameter.name)
-        decoded = decode(
-            view.variables[parameter.name], self.hints(view, parameter.name, parameter)
-        )
+        decoded = self.read(view, parameter.name, parameter)
         return decoded if isinstance(decoded, Unknown) else Unknown(UnknownCause.MISSING, "")
 
     def caller_of(self, position: int) -> tuple[int, CallSite] | None:
@@ -208,11 +216,16 @@ class Recovery:
         value = evaluate(expr, self.scope(at, 0))
         if value is None:
             return []
+        changed = parameter is not None and (
+            change_before(self.views[position].site, parameter.name) is Change.MUTATED
+        )
         built = any(isinstance(n, ast.Call) for n in ast.walk(expr)) or parameter is None
         return [
             Recovered(
                 expression=value,
                 note="as the caller wrote it",
+                # the caller's own name for it shows the object as it was changed, too
+                stale=changed and isinstance(expr, ast.Name | ast.Attribute | ast.Subscript),
                 provenance=Provenance.BUILT if built else Provenance.CALLER,
             )
         ]
@@ -244,7 +257,7 @@ class Recovery:
             return None
         view = self.views[position]
         if name in view.variables:
-            decoded = decode(view.variables[name], self.hints(view, name))
+            decoded = self.read(view, name)
             if not isinstance(decoded, Unknown):
                 return decoded[0].expression
         assigned = assigned_once(view.site, name)
@@ -294,6 +307,11 @@ class Recovery:
         if not state:
             return []
         return [stand_in(state, unknown)]
+
+    def read(self, view: FrameView, name: str, parameter: Parameter | None = None) -> Decoded:
+        """Return what a captured local says by itself; the name must be among the captured."""
+        meta = view.place.frame.meta.get(name)
+        return decode(view.variables[name], self.hints(view, name, parameter), meta=meta)
 
     def hints(self, view: FrameView, name: str, parameter: Parameter | None = None) -> Hints:
         """Return what the source and the sender say about a local beside its text."""

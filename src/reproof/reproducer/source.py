@@ -172,8 +172,11 @@ class SourceIndex:
         return self._parsed[path]
 
     def statement(self, path: str, line: int) -> str | None:
-        """Return the normal form of the statement at a line."""
-        return statement_text(self.module(path), line)
+        """Return what tells the statement at a line from every other of the file."""
+        module = self.module(path)
+        found = None if module is None else statement_at(module, line)
+        # the text alone would take one of two equal lines for the other
+        return None if found is None else f"{found.lineno}: {statement_text(module, line)}"
 
     def site(self, path: str, line: int, function: str, module: str | None) -> FunctionSite | None:
         """Return the function named `function` that spans `line`, innermost first."""
@@ -524,7 +527,12 @@ def call_site(caller: FunctionSite | None, callee: FunctionSite) -> CallSite | N
 def _bind(call: ast.Call, callee: FunctionSite) -> CallSite | None:
     parameters = list(callee.parameters)
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if callee.receiver is not None and parameters:
+    through_class = (
+        callee.kind is EntryKind.METHOD
+        and isinstance(receiver, ast.Name)
+        and receiver.id in callee.classes
+    )
+    if callee.receiver is not None and parameters and not through_class:
         parameters.pop(0)
     if any(isinstance(a, ast.Starred) for a in call.args) or any(
         k.arg is None for k in call.keywords

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from reproof.reproducer.deduce import deduce, path_of
 from reproof.reproducer.source import Change, change_before, own_nodes, statement_at
-from reproof.reproducer.values.decode import decode
 from reproof.reproducer.values.expression import Expression, is_settable
 from reproof.reproducer.values.provenance import Unknown
 
@@ -38,10 +37,10 @@ def _named_by_sender(
     recovery: Recovery, view: FrameView, name: str
 ) -> Iterator[tuple[str, Expression]]:
     """Yield what a sender that evaluates expressions (pure_eval) names `self.rate` itself."""
-    for key, captured in view.variables.items():
+    for key in view.variables:
         owner, _, attr = key.partition(".")
         if owner == name and is_settable(attr):
-            decoded = decode(captured, recovery.hints(view, key))
+            decoded = recovery.read(view, key)
             if not isinstance(decoded, Unknown):
                 yield attr, decoded[0].expression
 
@@ -61,7 +60,7 @@ def _aliases(recovery: Recovery, view: FrameView, name: str) -> Iterator[tuple[s
             continue
         if assigned_once(view.site, target) is None:
             continue
-        decoded = decode(view.variables[target], recovery.hints(view, target))
+        decoded = recovery.read(view, target)
         if not isinstance(decoded, Unknown):
             yield path[1], decoded[0].expression
 
@@ -99,13 +98,15 @@ def _proven(recovery: Recovery, position: int, name: str) -> Iterator[tuple[str,
 
 def proven(recovery: Recovery, position: int, path: tuple[str, ...]) -> Expression | None:
     """Return what the exception proves about a name or attribute of the crash frame."""
-    if position != len(recovery.views) - 1:
+    view = recovery.views[position]
+    raised = recovery.event.raised
+    if view.place.index != len(raised.frames) - 1:
+        # it was raised further in: the message is about that frame's expressions
         return None
-    site = recovery.views[position].site
+    site = view.site
     statement = None if site.node is None else statement_at(site.node, site.line)
     if statement is None:
         return None
-    raised = recovery.event.raised
     for where, value in deduce(raised.type, raised.message or "", statement):
         if path_of(where) == path:
             return Expression(value)
@@ -113,7 +114,25 @@ def proven(recovery: Recovery, position: int, path: tuple[str, ...]) -> Expressi
 
 
 def assigned_once(site: FunctionSite, name: str) -> ast.expr | None:
-    """Return the expression of the only assignment to a local, if it surely ran before the line."""
+    """Return the expression of the only assignment to a local, if it still means the same.
+
+    It must surely have run before the site's line, and no name it reads was bound again since.
+    """
+    value = _only_assignment(site, name)
+    if value is None or site.node is None:
+        return None
+    read = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
+    again = any(
+        isinstance(n, ast.Name)
+        and n.id in read
+        and not isinstance(n.ctx, ast.Load)
+        and n.lineno > value.lineno
+        for n in own_nodes(site.node)
+    )
+    return None if again else value
+
+
+def _only_assignment(site: FunctionSite, name: str) -> ast.expr | None:
     if site.node is None or isinstance(site.node, ast.Lambda):
         return None
     if name in {p.name for p in site.parameters}:

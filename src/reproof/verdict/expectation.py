@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from reproof.domain.event import EMPTY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +31,17 @@ class ExpectedFrame:
     moved: bool
     """The line number differs from the captured one."""
     variables: Mapping[str, JSON]
+    meta: Mapping[str, JSON] = field(default_factory=lambda: EMPTY)
+    """What the sender or server notes about each variable (cut, scrubbed)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """A library's frame: where it lies differs by machine, what it is does not."""
+
+    function: str | None
+    file: str
+    """Bare file name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +50,7 @@ class Group:
 
     type: str
     members: tuple[Group, ...] = ()
+    module: str = "builtins"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +63,8 @@ class Expectation:
     group: Group | None
     stack: tuple[ExpectedFrame, ...]
     """In-app frames, outermost first; the last one is the crash point. Never empty."""
-    below: str | None
-    """Function of the innermost frame where that lies under the crash point, in a library."""
+    below: Below | None
+    """The innermost frame where that lies under the crash point, in a library."""
 
     @property
     def crash(self) -> ExpectedFrame:
@@ -104,8 +118,8 @@ def group_of(exceptions: tuple[ExceptionValue, ...]) -> Group | None:
             and id(e) not in seen
         ]
         members.sort(key=lambda e: e.exception_id or 0)
-        return Group(
-            value.type, tuple(build(m, depth + 1) for m in members) if depth < MAX_DEPTH else ()
-        )
+        below = members if depth < MAX_DEPTH else []
+        module = value.module or "builtins"
+        return Group(value.type, tuple(build(m, depth + 1) for m in below), module)
 
     return build(raised, 0)

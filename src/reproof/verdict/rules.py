@@ -20,12 +20,13 @@ from reproof.domain.run import RunEnd
 from reproof.domain.text import shown
 from reproof.verdict.capture import agrees
 from reproof.verdict.diagnose import withheld
-from reproof.verdict.expectation import Group
+from reproof.verdict.expectation import Below, Group
 from reproof.verdict.seen import read_replay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from reproof.domain.event import JSON
     from reproof.domain.run import RunRecord
     from reproof.verdict.expectation import Expectation, ExpectedFrame
     from reproof.verdict.seen import SeenException, SeenFrame, SeenReplay
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 StatementOf = "Callable[[str, int], str | None]"
 
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 _FOLDERS = re.compile(r"(?<![\w.])/(?:[^\s/'\"]+/)+(?=[^\s/'\"]+\.\w+)")
-"""The folders before a file's name: the tree lies elsewhere in production. A route has no suffix."""
+"""The folders before a file's name, which differ by machine. A route has no suffix."""
 _LIMITS_THEMSELVES = frozenset({"MemoryError", "RecursionError"})
 SHIP_AT = 0.9
 """Fidelity a test needs to count as evidence."""
@@ -100,14 +101,18 @@ def judge_replay(
     if broken is not None:
         return broken
     call = seen.phase("call")
-    if call is None or call.exception is None:
-        return Outcome(reason=RefusalReason.PASSED, detail="the call returned normally")
-    if call.outcome != "failed":
-        return Outcome(
-            reason=RefusalReason.PASSED,
-            detail=f"the test does not fail, it is {shown(call.outcome)}",
-        )
-    found = call.exception
+    if call is None or call.exception is None or call.outcome != "failed":
+        said = shown(call.outcome) if call else "without a result"
+        return Outcome(reason=RefusalReason.PASSED, detail=f"the test does not fail, it is {said}")
+    return _judge_exception(expected, call.exception, statement_of)
+
+
+def _judge_exception(
+    expected: Expectation,
+    found: SeenException,
+    statement_of: Callable[[str, int], str | None],
+) -> Outcome:
+    """Apply rules 1 and 2, and fidelity."""
     raised = (found.type, found.message)
     wrong = _exception(expected, found)
     if wrong:
@@ -227,7 +232,7 @@ def _same_class(want: str, want_module: str | None, got: str, got_module: str) -
 
 
 def _group(found: SeenException) -> Group:
-    return Group(found.type, tuple(_group(m) for m in found.members or ()))
+    return Group(found.type, tuple(_group(m) for m in found.members or ()), found.module)
 
 
 def _outline(group: Group) -> str:
@@ -256,11 +261,13 @@ def _stack(
             f"{shown(at.function)} at {shown(at.file)}:{at.line}"
         )
     last = found.frames[-1]
-    below = None if last.in_tree else last.function
+    below = None if last.in_tree else Below(last.function, last.file.rpartition("/")[2])
     if expected.below != below:
+        want_raised = expected.below.function if expected.below else crash.function
+        got_raised = below.function if below else at.function
         return [], (
-            f"expected it to be raised in {shown(expected.below or crash.function)}, "
-            f"got {shown(below or at.function)}"
+            f"expected it to be raised in {shown(want_raised or '?')}, "
+            f"got {shown(got_raised or '?')}"
         )
     pairs = [(crash, at)]
     for want, got in zip(reversed(stack[:-1]), reversed(seen[:-1]), strict=False):
@@ -326,14 +333,13 @@ def _fidelity(
 ) -> Fidelity:
     location = 0.5 if expected.crash.moved else 1.0
     same = normal_message(expected.exception.message or "") == normal_message(found.message)
-    compared = [
-        verdict
+    answers = [
+        _same_local(want, got.variables, name)
         for want, got in matched
-        for name, captured in want.variables.items()
         if got.variables is not None
-        and (verdict := agrees(captured, got.variables[name]) if name in got.variables else None)
-        is not None
+        for name in want.variables
     ]
+    compared = [answer for answer in answers if answer is not None]
     share = sum(compared) / len(compared) if compared else 1.0
     score = 0.5 + 0.15 * location + 0.15 * same + 0.20 * share
     return Fidelity(
@@ -343,6 +349,13 @@ def _fidelity(
         locals=round(share, 4),
         compared_locals=len(compared),
     )
+
+
+def _same_local(want: ExpectedFrame, seen: Mapping[str, JSON], name: str) -> bool | None:
+    if name in seen:
+        return agrees(want.variables[name], seen[name], meta=want.meta.get(name))
+    # some senders add expressions (`self.rate`); a plain name that is not there is a difference
+    return False if name.isidentifier() else None
 
 
 def _why_low(expected: Expectation, found: SeenException, fidelity: Fidelity) -> str:

@@ -89,7 +89,8 @@ def _complex_node(value: complex) -> ast.expr:
     real, imaginary = value.real, value.imag
     # `a + bj` adds, which loses the sign of a zero and cannot spell nan or inf.
     exact = math.isfinite(real) and math.isfinite(imaginary)
-    if exact and math.copysign(1.0, real) > 0 and (real or math.copysign(1.0, imaginary) > 0):
+    plus_or_size = imaginary != 0 or math.copysign(1.0, imaginary) > 0
+    if exact and math.copysign(1.0, real) > 0 and plus_or_size and (real or imaginary >= 0):
         size = ast.Constant(complex(0.0, abs(imaginary)))
         if not real:
             return size

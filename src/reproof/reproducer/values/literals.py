@@ -141,7 +141,8 @@ def _evaluated(node: ast.expr, source: Parsed) -> int | float | complex | None:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant() | ast.Name() as operand):
             inner = _evaluated(operand, source)
             if isinstance(inner, complex):
-                return complex(-0.0, -inner.imag)
+                # printed without brackets, so its real part is a positive zero
+                return complex(0.0, -inner.imag)
             return None if inner is None else -inner
         case ast.BinOp(left=left, op=operator, right=right):
             real, imaginary = _evaluated(left, source), _evaluated(right, source)
