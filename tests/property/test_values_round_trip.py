@@ -10,7 +10,7 @@ import math
 from collections import Counter, OrderedDict, defaultdict, deque
 from dataclasses import dataclass, field
 from datetime import UTC, date, timedelta, timezone
-from decimal import Decimal  # noqa: TC003 - a dataclass below has it
+from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -260,6 +260,8 @@ def captured_long_ago(value: object) -> JSON:
 @given(value=values)
 @example(value={1: "x", "1": "y"})
 @example(value=[[]])
+@example(value=[Decimal("sNaN")])
+@example(value=[1 - 0j, -0j, complex(-0.0, -0.0)])
 @example(value={"None": 1})
 @example(value=[..., [...]])
 @example(value=complex(-0.0, math.inf))

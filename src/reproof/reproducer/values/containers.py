@@ -67,6 +67,9 @@ def is_hashable(node: ast.expr, *, surely: bool = False) -> bool:
             return False
         case ast.Tuple(elts=items):
             return all(is_hashable(item, surely=surely) for item in items)
+        case ast.Call(args=[ast.Constant(value=str() as text)]) if "snan" in text.lower():
+            # a signalling NaN refuses to be hashed
+            return False
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             return name in _HASHABLE_CALLS if surely else name not in _UNHASHABLE_CALLS
         case _:
