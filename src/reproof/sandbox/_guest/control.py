@@ -1,22 +1,31 @@
-"""Build a plan's arguments without making the call.  Runs inside the wall, CPython 3.8-3.14.
+"""Build a plan's arguments without making the call. Runs inside the wall, CPython 3.8-3.14.
 
-Request keys: ``source`` (a module that defines ``build() -> dict``), ``root``, ``roots``, ``sdk``.
+Request keys: `source` (a module that defines `build() -> dict`), `root`, `roots`, `sdk`.
 What it shows: importing the target and making the values raises nothing, and what each value looks
 like when it is serialised again.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 from . import serialize, tracing
 
+_VALUES_BYTES = 4 << 20
 
-def run(request):
-    """Return ``{"ok": True, "values": {name: JSON}}`` or ``{"ok": False, "exception": {...}}``."""
-    tracing.prepare_path(request)
-    request = dict(request, test="<control>")
-    namespace = {"__name__": "control"}
+
+def run(request: dict[str, Any]) -> dict[str, Any]:
+    """Return `{"ok": True, "values": {name: JSON}}` or `{"ok": False, "exception": {...}}`."""
+    tracing.prepare(request)
+    namespace: dict[str, Any] = {"__name__": "control"}
     try:
-        exec(compile(request["source"], "<control>", "exec"), namespace)
-        values = namespace["build"]()
-    except BaseException as error:  # whatever the target raises is the finding, not a failure here
-        return {"ok": False, "exception": tracing.describe(error, request)}
-    return {"ok": True, "values": {name: serialize.serialize(value, sdk=request.get("sdk"))
-                                   for name, value in values.items()}}
+        exec(compile(request["source"], "<control>", "exec"), namespace)  # noqa: S102 - our own text
+        values = list(namespace["build"]().items())
+    except BaseException as error:  # noqa: BLE001 - whatever the target raises is the finding
+        described = tracing.describe(error, dict(request, test="<control>"))
+        return {"ok": False, "exception": described}
+    with tracing.deep_stack():
+        told = {
+            str(name): serialize.serialize(value, sdk=request.get("sdk")) for name, value in values
+        }
+        return {"ok": True, "values": tracing.within(told, [_VALUES_BYTES])}

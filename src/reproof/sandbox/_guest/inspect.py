@@ -1,281 +1,275 @@
-"""Say what the names in an event's reprs stand for here.  Runs inside the wall, CPython 3.8-3.14.
+"""Say what the names in an event's reprs stand for here. Runs inside the wall, CPython 3.8-3.14.
 
-Request keys: ``imports`` (modules of the frames), ``names`` (bare or dotted names of classes and
-functions), ``instances`` (dotted class names: which module globals hold one), ``root``, ``roots``.
+Request keys: `imports` (modules of the frames), `names` (bare or dotted names of classes and
+functions), `instances` (dotted class names: which module globals hold one), `root`, `roots`.
 A name resolves only to an object that says the same name of itself.
 """
+# ruff: noqa: ANN401 - here a value is whatever the code under test has
 
-import enum
+from __future__ import annotations
+
+import functools
 import importlib
+import json
 import sys
+import types
+from typing import Any, Callable, Iterator
 
-from . import tracing
+from . import records, tracing
 
 MAX_FOUND = 4
-MAX_FIELDS = 60
 MAX_TUPLES = 100
+MAX_MESSAGE = 300
+FACTS_BYTES = 4 << 20
+
+_OWN = ("_reproof_guest", "_pytest", "pytest", "pluggy")
+_FUNCTIONS = ("function", "builtin_function_or_method", "_lru_cache_wrapper")
+"""How the names of the types of functions end, those that compilers of C code make included."""
+_METHODS = ("cython_function_or_method", "_ArrayFunctionDispatcher")
 
 
-def run(request):
+def run(request: dict[str, Any]) -> dict[str, Any]:
     """Return what was found.
 
-    ``{"errors": {module: text}, "names": {name: [fact]}, "instances": {name: [[module, global]]},
-    "tuples": [fact]}``
+    `{"errors": {module: text}, "names": {name: [fact]}, "instances": {name: [[module, global]]},
+    "tuples": [fact]}`
     """
-    tracing.prepare_path(request)
-    errors = {}
-    for module in request["imports"]:
-        _load(module, errors)
-    for name in request["names"] + request["instances"]:
-        prefix = name.rpartition(".")[0]
-        if prefix and prefix.split(".")[0] in _known_tops(request):
-            _load_longest(prefix)
-    order = _module_order(request)
-    names, instances = {}, {}
-    for name in request["names"]:
-        _guarded(_find, name, order, names, errors)
-    for name in request["instances"]:
-        _guarded(_instances, name, order, instances, errors)
-    return {"errors": errors, "names": names, "instances": instances, "tuples": _tuples(request),
-            "python": list(sys.version_info[:3])}
+    tracing.prepare(request)
+    with tracing.deep_stack():
+        return _Look(request).answer()
 
 
-def _guarded(look, name, order, into, errors):
-    """One name's strange class (a metaclass, a descriptor) must not cost the others their answer."""
-    try:
-        found = look(name, order)
-    except Exception as error:
-        errors["name:" + name] = "%s: %s" % (type(error).__name__, str(error)[:300])
-    else:
-        if found:
-            into[name] = found
+class _Look:
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.request = request
+        self.errors: dict[str, str] = {}
+        self.room = FACTS_BYTES
+        self.order: list[tuple[str, dict[str, Any]]] = []
+
+    def answer(self) -> dict[str, Any]:
+        """Import what the names need, then look each of them up."""
+        request = self.request
+        for module in request["imports"]:
+            error = _load(module)
+            if error is not None:
+                self.errors[module] = error
+        tops = {name.split(".")[0] for name in request["imports"]} | set(request.get("tops", ()))
+        for name in request["names"] + request["instances"]:
+            prefix = name.rpartition(".")[0]
+            if prefix and prefix.split(".")[0] in tops:
+                _load_longest(prefix)
+        self.order = _namespaces(request)
+        names = self._each(request["names"], self.find)
+        instances = self._each(request["instances"], self.instances)
+        return {
+            "errors": self.errors,
+            "names": names,
+            "instances": instances,
+            "tuples": self.tuples(),
+            "python": list(sys.version_info[:3]),
+        }
+
+    def _each(self, names: list[str], look: Callable[[str], list[Any]]) -> dict[str, list[Any]]:
+        told = {name: look(name) for name in names}
+        return {name: found for name, found in told.items() if found}
+
+    def find(self, name: str) -> list[dict[str, Any]]:
+        """Return the facts of what goes by that name, the likeliest first."""
+        found: list[dict[str, Any]] = []
+        seen: set[int] = set()
+        nested = len([one for one in self.request["imports"] if _has(one)])
+        for index, (module, namespace) in enumerate(self.order):
+            for thing in _reach(module, namespace, name, nested=index < nested):
+                if id(thing) in seen:
+                    continue
+                seen.add(id(thing))
+                fact = self._fact(thing, name)
+                if fact is not None:
+                    found.append(fact)
+                if len(found) >= MAX_FOUND:
+                    return found
+        return found
+
+    def instances(self, name: str) -> list[list[str]]:
+        """Return where a module's global holds an instance of exactly that class."""
+        found = []
+        for module, namespace in self.order:
+            for key, value in list(namespace.items()):
+                if not (tracing.is_text(key) and key.isidentifier() and key[:2] != "__"):
+                    continue
+                if _full_name(type(value)) == name:
+                    found.append([module, tracing.exact(key, tracing.MAX_NAME)])
+                    if len(found) >= MAX_FOUND:
+                        return found
+        return found
+
+    def tuples(self) -> list[dict[str, Any]]:
+        """Return the facts of the named tuples that the frames' modules hold."""
+        found: dict[int, dict[str, Any]] = {}
+        for name in self.request["imports"]:
+            for thing in list(_namespace(sys.modules.get(name)).values()):
+                if len(found) >= MAX_TUPLES:
+                    return list(found.values())
+                if records.is_class(thing) and tuple in records.bases(thing):
+                    fact = self._fact(thing, _full_name(thing) or "")
+                    if fact is not None and fact["kind"] == "namedtuple":
+                        found[id(thing)] = fact
+        return list(found.values())
+
+    def _fact(self, thing: Any, name: str) -> dict[str, Any] | None:
+        """Return one thing's fact; its strangeness must not cost the others their answer."""
+        try:
+            fact = _fact(thing, name)
+            size = len(json.dumps(fact))
+        except Exception as error:  # noqa: BLE001 - a descriptor of the target may raise anything
+            self.errors["name:" + name] = _said(error)
+            return None
+        if size > self.room:
+            self.errors["name:" + name] = "there is no room left for what it is"
+            return None
+        self.room -= size
+        return fact
 
 
-def _tuples(request):
-    found = {}
-    for name in request["imports"]:
-        for thing in list(getattr(sys.modules.get(name), "__dict__", {}).values()):
-            # by the real type: a lazy proxy would answer isinstance() by running the target
-            if type in type(thing).__mro__ and tuple in thing.__mro__ and hasattr(thing, "_fields"):
-                fact = _fact(thing, thing.__module__ + "." + thing.__qualname__)
-                if fact is not None and len(found) < MAX_TUPLES:
-                    found[id(thing)] = fact
-    return list(found.values())
-
-
-def _known_tops(request):
-    return {module.split(".")[0] for module in request["imports"]} | set(request.get("tops", ()))
-
-
-def _load(module, errors):
+def _load(module: str) -> str | None:
     try:
         importlib.import_module(module)
-    except BaseException as error:  # importing the target may raise anything; it is the finding
-        errors[module] = "%s: %s" % (type(error).__name__, str(error)[:300])
+    except BaseException as error:  # noqa: BLE001 - importing the target may raise anything
+        return _said(error)
+    return None
 
 
-def _load_longest(prefix):
+def _said(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except BaseException:  # noqa: BLE001 - nor need it have a text
+        text = "(without a text)"
+    return tracing.exact(tracing.class_name(type(error)) + ": " + text, MAX_MESSAGE)
+
+
+def _load_longest(prefix: str) -> None:
     parts = prefix.split(".")
     for end in range(len(parts), 0, -1):
-        errors = {}
-        _load(".".join(parts[:end]), errors)
-        if not errors:
+        if _load(".".join(parts[:end])) is None:
             return
 
 
-def _module_order(request):
-    first = [sys.modules[name] for name in request["imports"] if name in sys.modules]
+def _namespace(module: Any) -> dict[str, Any]:
+    """Return a module's globals without running a lazy module's own attribute access."""
+    if issubclass(type(module), types.ModuleType):
+        found: Any = vars(types.ModuleType)["__dict__"].__get__(module)
+    else:
+        try:
+            found = object.__getattribute__(module, "__dict__")
+        except (AttributeError, TypeError):
+            return {}  # something else that was put among the modules
+    return found if type(found) is dict else {}
+
+
+def _namespaces(request: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    first = [(name, _namespace(sys.modules[name])) for name in request["imports"] if _has(name)]
     root = request["root"] + "/"
-    inside, outside = [], []
-    for name in sorted(sys.modules):
-        module = sys.modules[name]
-        file = getattr(module, "__file__", None)
-        if name.startswith(("_reproof_guest", "_pytest", "pytest", "pluggy")):
+    inside: list[tuple[str, dict[str, Any]]] = []
+    outside: list[tuple[str, dict[str, Any]]] = []
+    for name in sorted(name for name in list(sys.modules) if tracing.is_text(name)):
+        if name.startswith(_OWN) or name in request["imports"]:
             continue
-        (inside if isinstance(file, str) and file.startswith(root) else outside).append(module)
+        namespace = _namespace(sys.modules.get(name))
+        file = namespace.get("__file__")
+        is_inside = isinstance(file, str) and file.startswith(root)
+        (inside if is_inside else outside).append((name, namespace))
     return first + inside + outside
 
 
-def _find(name, order):
-    found, seen = [], set()
+def _has(name: str) -> bool:
+    return sys.modules.get(name) is not None
+
+
+def _reach(module: str, namespace: dict[str, Any], name: str, *, nested: bool) -> Iterator[Any]:
+    """Yield what may go by the name in this module: its own, or below its classes."""
     bare = name.rpartition(".")[2]
-    for module in order:
-        namespace = getattr(module, "__dict__", None)
-        if not isinstance(namespace, dict):
-            continue
-        for thing in _reach(namespace, module, name, bare):
-            if id(thing) in seen:
-                continue
-            seen.add(id(thing))
-            fact = _fact(thing, name)
-            if fact is not None:
-                found.append(fact)
-            if len(found) >= MAX_FOUND:
-                return found
-    return found
-
-
-def _reach(namespace, module, name, bare):
     if bare in namespace:
         yield namespace[bare]
     if "." in name:
         # Outer.Inner in this module, or module.Outer.Inner
-        path = name.split(".")
-        own = getattr(module, "__name__", "").split(".")
-        if path[: len(own)] == own:
-            path = path[len(own):]
+        path, prefix = name.split("."), module.split(".")
+        if path[: len(prefix)] == prefix:
+            path = path[len(prefix) :]
         thing = namespace.get(path[0]) if path else None
         for part in path[1:]:
-            thing = getattr(thing, "__dict__", {}).get(part) if thing is not None else None
+            thing = _below(thing, part)
         if thing is not None:
             yield thing
+    elif nested:
+        for thing in list(namespace.values()):
+            inner = _below(thing, bare)
+            if inner is not None:
+                yield inner
 
 
-def _fact(thing, name):
-    # a proxy answers getattr() by running the target, which may raise: then it is no class we know
-    if not (type in type(thing).__mro__ or type(thing).__name__.endswith(
-            ("function", "builtin_function_or_method", "_lru_cache_wrapper"))):
-        return None
-    module, qualname = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
+def _below(thing: Any, part: str) -> Any:
+    """Return what a class holds under a name: as a call gets it, not the descriptor."""
+    found: Any = records.own(thing).get(part) if records.is_class(thing) else None
+    return found.__func__ if type(found) in (staticmethod, classmethod) else found
+
+
+def _fact(thing: Any, name: str) -> dict[str, Any] | None:
+    module: Any
+    qualname: Any
+    if records.is_class(thing):
+        module, qualname = tracing.class_module(thing), _qualname(thing)
+    elif _is_function(thing):
+        module, qualname = thing.__module__, thing.__qualname__
+    else:
+        return None  # a proxy would answer for something else
     if not isinstance(module, str) or not isinstance(qualname, str) or "<" in qualname:
         return None
+    if not _goes_by(module, qualname, name) or not _importable(thing, module, qualname):
+        return None
+    fact: dict[str, Any] = {"module": module, "qualname": qualname}
+    if records.is_class(thing):
+        fact.update(records.describe(thing))
+    else:
+        fact.update(kind="function", fields=[], members=[])
+        fact.update(parameters=None, repr_is_generated=False)
+    plain: dict[str, Any] = tracing.clean(fact)
+    return plain
+
+
+def _is_function(thing: Any) -> bool:
+    kind = tracing.class_name(type(thing))
+    return kind.endswith(_FUNCTIONS) or kind in _METHODS or type(thing) is _CACHED
+
+
+_CACHED = type(functools.lru_cache(maxsize=1)(len))
+
+
+def _qualname(cls: type) -> str:
+    return tracing.exact(type.__dict__["__qualname__"].__get__(cls), tracing.MAX_NAME)
+
+
+def _full_name(cls: type) -> str | None:
+    module = tracing.class_module(cls)
+    return None if module is None else module + "." + _qualname(cls)
+
+
+def _goes_by(module: str, qualname: str, name: str) -> bool:
     full = module + "." + qualname
-    if not (full == name or full.endswith("." + name) or qualname == name
-            or (name.startswith("__main__.") and qualname == name[9:])):
-        return None
-    if not _importable(thing, module, qualname):
-        return None
-    fact = {"module": module, "qualname": qualname, "fields": [], "members": [],
-            "parameters": None, "repr_is_generated": False}
-    if isinstance(thing, type):
-        _describe_class(thing, fact)
-    elif callable(thing):
-        fact["kind"] = "function"
-    else:
-        return None
-    return fact
+    main = "__main__."
+    return (
+        full == name
+        or full.endswith("." + name)
+        or (name.startswith(main) and qualname == name[len(main) :])
+    )
 
 
-def _importable(thing, module, qualname):
-    here = sys.modules.get(module)
-    for part in qualname.split("."):
-        here = getattr(here, part, None)
-        if here is None:
-            return False
+def _importable(thing: Any, module: str, qualname: str) -> bool:
+    """Say whether the name really leads to it."""
+    parts = qualname.split(".")
+    holder = sys.modules.get(module)
+    here = _namespace(holder).get(parts[0])
+    if here is None and holder is not None:
+        here = getattr(holder, parts[0], None)  # a package that imports its parts when asked
+    for part in parts[1:]:
+        here = _below(here, part)
     return here is thing
-
-
-def _describe_class(cls, fact):
-    if issubclass(cls, enum.Enum):
-        fact["kind"] = "enum"
-        fact["members"] = [[key, _repr(member.value)]
-                           for key, member in list(cls.__members__.items())[:500]]
-        fact["repr_is_generated"] = True
-        return
-    if issubclass(cls, BaseException):
-        fact["kind"] = "exception"
-    elif "__dataclass_fields__" in cls.__dict__ or hasattr(cls, "__dataclass_fields__"):
-        fact["kind"] = "dataclass"
-        fact["fields"] = [_dataclass_field(field)
-                          for field in cls.__dataclass_fields__.values()][:MAX_FIELDS]
-        fact["repr_is_generated"] = _generated(cls, "dataclasses")
-    elif hasattr(cls, "__attrs_attrs__"):
-        fact["kind"] = "attrs"
-        fact["fields"] = [_attrs_field(field) for field in cls.__attrs_attrs__][:MAX_FIELDS]
-        fact["repr_is_generated"] = True
-    elif hasattr(cls, "model_fields") or hasattr(cls, "__fields__"):
-        fact["kind"] = "pydantic"
-        fact["fields"] = _pydantic_fields(cls)[:MAX_FIELDS]
-        fact["repr_is_generated"] = True
-    elif issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        fact["kind"] = "namedtuple"
-        defaults = getattr(cls, "_field_defaults", {})
-        fact["fields"] = [[name, True, name in defaults, False] for name in cls._fields]
-        fact["repr_is_generated"] = True
-    else:
-        fact["kind"] = "plain"
-    fact["parameters"] = _parameters(cls)
-    fact["properties"] = sorted({
-        name for base in cls.__mro__ for name, value in base.__dict__.items()
-        if isinstance(name, str) and isinstance(value, property) and value.fset is None})[:500]
-
-
-def _dataclass_field(field):
-    missing = sys.modules["dataclasses"].MISSING
-    default = field.default is not missing or field.default_factory is not missing
-    return [field.name, bool(field.init), default, bool(getattr(field, "kw_only", False) is True)]
-
-
-def _attrs_field(field):
-    import attr
-
-    alias = getattr(field, "alias", None) or field.name.lstrip("_")
-    return [field.name, bool(field.init), field.default is not attr.NOTHING, bool(field.kw_only),
-            alias if alias != field.name else None]
-
-
-def _pydantic_fields(cls):
-    fields = cls.__dict__.get("__pydantic_fields__") or getattr(cls, "__fields__", {})
-    told = []
-    for name, field in fields.items():
-        required = field.is_required() if callable(getattr(field, "is_required", None)) \
-            else getattr(field, "required", True)
-        told.append([name, True, not required, True, getattr(field, "alias", None)])
-    return told
-
-
-def _generated(cls, module):
-    return getattr(cls.__repr__, "__module__", module) in (module, None, cls.__module__) and \
-        "__create_fn__" in getattr(cls.__repr__, "__qualname__", "") or \
-        "<locals>" in getattr(cls.__repr__, "__qualname__", "") or \
-        hasattr(cls.__repr__, "__wrapped__")
-
-
-def _parameters(cls):
-    # the guest avoids `inspect`: it is slow to import and runs code of the target's descriptors
-    init = cls.__dict__.get("__init__")
-    for base in cls.__mro__:
-        if init is None:
-            init = base.__dict__.get("__init__")
-    code = getattr(init, "__code__", None)
-    if code is None:
-        return None
-    positional = code.co_varnames[1: code.co_argcount]
-    keyword = code.co_varnames[code.co_argcount: code.co_argcount + code.co_kwonlyargcount]
-    defaults = len(init.__defaults__ or ())
-    named = init.__kwdefaults__ or {}
-    told = [[name, "positional_or_keyword", index >= len(positional) - defaults]
-            for index, name in enumerate(positional)]
-    told += [[name, "keyword_only", name in named] for name in keyword]
-    if code.co_flags & 0x04:
-        told.append(["*", "var_positional", True])
-    if code.co_flags & 0x08:
-        told.append(["**", "var_keyword", True])
-    return told[:MAX_FIELDS]
-
-
-def _instances(name, order):
-    found = []
-    for module in order:
-        namespace = getattr(module, "__dict__", None)
-        if not isinstance(namespace, dict):
-            continue
-        for key, value in list(namespace.items()):
-            if _full_name(type(value)) == name and key.isidentifier() and not key.startswith("__"):
-                found.append([module.__name__, key])
-                if len(found) >= MAX_FOUND:
-                    return found
-    return found
-
-
-def _full_name(cls):
-    # a class may define __module__ as anything, a descriptor included
-    module = cls.__dict__.get("__module__", getattr(cls, "__module__", None))
-    return "%s.%s" % (module, cls.__qualname__) if isinstance(module, str) else None
-
-
-def _repr(value):
-    try:
-        return repr(value)[:500]
-    except Exception as error:  # a member's own __repr__ may raise anything
-        return "<repr raised %s>" % type(error).__name__

@@ -1,72 +1,172 @@
-"""Run one test file under pytest and say what happened.  Runs inside the wall, CPython 3.8-3.14.
+"""Run one test file under pytest and say what happened. Runs inside the wall, CPython 3.8-3.14.
 
-Request keys: ``test`` (absolute path), ``root`` (absolute path of the tree), ``roots`` (absolute
-import roots), ``sdk`` (version the locals are serialised by, or null), ``sentinels`` (names to watch).
+Request keys: `test` (absolute path), `root` (absolute path of the tree), `roots` (absolute
+import roots), `sdk` (version the locals are serialised by, or null), `sentinels` (names to watch).
 
 The report is a claim: it is made in the interpreter that ran the code under test.
 """
+# ruff: noqa: ANN401 - pytest's own classes for these are private in the oldest version
 
+from __future__ import annotations
+
+import json
 import os
 import sys
+from typing import TYPE_CHECKING, Any, Generator
 
 import pytest
 
 from . import tracing
 
-_QUIET = ["-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:logging", "-p", "no:junitxml",
-          "-p", "no:doctest", "-p", "no:faulthandler", "-p", "no:debugging", "-p", "no:pastebin",
-          "-p", "no:stepwise", "-p", "no:setuponly", "-p", "no:setupplan", "-p", "no:nose",
-          "-p", "no:legacypath", "-p", "no:unittest", "-o", "addopts=", "--noconftest",
-          "--import-mode=importlib", "-c", os.devnull]
+if TYPE_CHECKING:
+    from . import sentinels
+
+_LEFT_OUT = (  # noqa: SIM905 - a list of one a line says no more
+    "cacheprovider terminal logging junitxml doctest faulthandler debugging pastebin stepwise "
+    "setuponly setupplan nose legacypath unittest"
+).split()
+_OUTSIDE = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DEBUG")
+_REPORT_BYTES = 7 << 20
+"""Below what the keeper takes in."""
+_COLLECT_ERROR = 4000
+_INTERNAL = 3
 
 
 class Recorder:
     """A pytest plugin that keeps the facts of the one test it expects."""
 
-    def __init__(self, request):
+    def __init__(self, request: dict[str, Any], watch: sentinels.Watch | None) -> None:
         self.request = request
+        self.watch = watch
+        self.limit = sys.getrecursionlimit()
         self.collected = 0
-        self.phases = []
-        self.collect_error = None
+        self.phases: list[dict[str, Any]] = []
+        self.collect_error: str | None = None
+        self.called = False
+        self.raised: BaseException | None = None
 
-    def pytest_collection_finish(self, session):
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Count what was collected."""
         self.collected = len(session.items)
 
-    def pytest_collectreport(self, report):
-        if report.failed:
-            self.collect_error = str(report.longrepr)[-4000:]
-
-    def pytest_exception_interact(self, node, call, report):
-        if report.when == "collect":
-            self.phases.append({"when": "collect", "outcome": "failed",
-                                "exception": self._describe(call.excinfo)})
-
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_makereport(self, item, call):
+    def pytest_make_collect_report(self) -> Generator[None, Any, None]:
+        """Keep what ends the whole session, which pytest makes no report of."""
         outcome = yield
-        report = outcome.get_result()
-        phase = {"when": report.when, "outcome": report.outcome}
-        if call.excinfo is not None:
-            phase["exception"] = self._describe(call.excinfo)
+        if outcome.excinfo is not None:
+            self._add("collect", "failed", outcome.excinfo[1])
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep why the test file could not be imported."""
+        if report.failed:
+            self.collect_error = _tail(report.longrepr)
+
+    def pytest_exception_interact(self, call: Any, report: Any) -> None:
+        """Describe the exception of an import, not what pytest wraps it in."""
+        if report.when == "collect":
+            error = call.excinfo.value
+            wrapped = tracing.class_name(type(error)) == "CollectError"
+            cause = BaseException.__dict__["__cause__"].__get__(error) if wrapped else None
+            self._add("collect", "failed", error if cause is None else cause)
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_pyfunc_call(self) -> Generator[None, Any, None]:
+        """Take the test's exception where it comes out: pytest's own around it may hide it."""
+        outcome = yield
+        self.called = True
+        if self.watch is not None:
+            self.watch.active = False
+        # What the target did to these must not cost the report.
+        sys.setrecursionlimit(max(self.limit, sys.getrecursionlimit()))
+        if outcome.excinfo is not None:
+            self.raised = outcome.excinfo[1]
+            if type(self.raised) in (KeyboardInterrupt, pytest.exit.Exception):
+                self._add("call", "failed", self.raised)  # ends the session without a report
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> pytest.TestReport:
+        """Make the report without a text of the failure: making one runs the target's code."""
+        error = call.excinfo.value if call.excinfo is not None else None
+        if call.when == "call" and self.called:
+            error = self.raised
+        outcome: Any = "passed"
+        if error is not None:
+            outcome = "skipped" if issubclass(type(error), pytest.skip.Exception) else "failed"
+        self._add(call.when, outcome, error)
+        return pytest.TestReport(
+            nodeid=item.nodeid,
+            location=item.location,
+            keywords={},
+            outcome=outcome,
+            longrepr=None if error is None else tracing.class_name(type(error)),
+            when=call.when,
+        )
+
+    def pytest_internalerror(self, excrepr: object) -> None:
+        """Keep why pytest itself gave up."""
+        if self.collect_error is None and not self.called:
+            self.collect_error = _tail(excrepr)
+
+    def _add(self, when: str, outcome: str, error: BaseException | None) -> None:
+        phase: dict[str, Any] = {"when": when, "outcome": outcome}
+        if error is not None:
+            phase["exception"] = tracing.describe(error, self.request)
+            if self.watch is not None and not self.watch.uses:
+                self.watch.read_message(phase["exception"]["message"])
         self.phases.append(phase)
 
-    def _describe(self, excinfo):
-        return tracing.describe(excinfo.value, self.request)
+
+def _tail(text: object) -> str:
+    try:
+        return tracing.exact(str(text)[-_COLLECT_ERROR:], _COLLECT_ERROR)
+    except BaseException as error:  # noqa: BLE001 - it quotes the target's own texts
+        return "<no text: {}>".format(tracing.class_name(type(error)))
 
 
-def run(request):
+def arguments(test: str) -> list[str]:
+    """Return pytest's arguments: no file of the tree and no setting from outside is read."""
+    options = [part for name in _LEFT_OUT for part in ("-p", "no:" + name)]
+    options += ["-o", "addopts=", "--noconftest", "--import-mode=importlib"]
+    return [*options, "-c", os.devnull, "--rootdir", os.path.dirname(test), test]
+
+
+def run(request: dict[str, Any]) -> dict[str, Any]:
     """Run the test; return what pytest saw, the exception with its frames, and sentinel uses."""
-    sys.path[0:0] = [root for root in request["roots"] if root not in sys.path]
+    tracing.prepare(request)
+    for name in _OUTSIDE:
+        os.environ.pop(name, None)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    uses = []
+    executable, python = sys.executable, list(sys.version_info[:3])
+    watch = None
     if request.get("sentinels"):
-        from . import sentinels
+        from . import sentinels  # noqa: PLC0415 - imports much that most targets do not
 
-        uses = sentinels.install(request["sentinels"])
-    recorder = Recorder(request)
-    folder = os.path.dirname(request["test"])
-    arguments = _QUIET + ["--rootdir", folder, request["test"]]
-    code = pytest.main(arguments, plugins=[recorder])
-    return {"exit": int(code), "collected": recorder.collected, "phases": recorder.phases,
-            "collect_error": recorder.collect_error, "sentinel_uses": uses,
-            "executable": sys.executable, "python": list(sys.version_info[:3])}
+        watch = sentinels.install(request["sentinels"])
+    recorder = Recorder(request, watch)
+    try:
+        code = int(pytest.main(arguments(request["test"]), plugins=[recorder]))
+    except BaseException as error:  # noqa: BLE001 - what the target broke must not lose the report
+        code = _INTERNAL
+        if not recorder.called and recorder.collect_error is None:
+            recorder.collect_error = _tail(repr(error))
+    return fit(
+        {
+            "exit": code,
+            "collected": recorder.collected,
+            "phases": recorder.phases,
+            "collect_error": recorder.collect_error,
+            "sentinel_uses": watch.uses[:100] if watch is not None else [],
+            "executable": executable,
+            "python": python,
+        }
+    )
+
+
+def fit(report: dict[str, Any], limit: int = _REPORT_BYTES) -> dict[str, Any]:
+    """Return the report with as many variables as there is room for, the call's last to go."""
+    for phase in sorted(report["phases"], key=lambda phase: bool(phase["when"] == "call")):
+        if len(json.dumps(report)) <= limit:
+            break
+        for frame in phase.get("exception", {}).get("frames", ()):
+            frame.pop("locals", None)
+    return report
