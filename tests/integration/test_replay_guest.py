@@ -183,6 +183,16 @@ def test_a_crash_is_described_from_the_test_on(target: Target) -> None:
     assert told["report"]["exit"] == 1
 
 
+def test_a_folder_may_have_pytests_own_marks(target: Target) -> None:
+    odd = dataclasses.replace(target, folder="a [b]::c")
+    told = odd.crash("target.leave(ValueError(target.os.getcwd()))")
+    assert [(f["function"], f["is_test"]) for f in told["frames"]] == [
+        ("test_it", True),
+        ("leave", False),
+    ]
+    assert told["message"] == str(target.tree)
+
+
 def test_settings_from_outside_do_not_matter(target: Target) -> None:
     outside = {
         "PYTEST_ADDOPTS": "--nonsense",

@@ -121,7 +121,7 @@ class _Look:
         try:
             fact = _fact(thing, name)
             size = len(json.dumps(fact))
-        except Exception as error:  # noqa: BLE001 - a descriptor of the target may raise anything
+        except BaseException as error:  # noqa: BLE001 - a descriptor of the target may raise anything
             self.errors["name:" + name] = _said(error)
             return None
         if size > self.room:

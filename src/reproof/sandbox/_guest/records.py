@@ -111,7 +111,7 @@ def _members(cls: type) -> list[list[str]]:
 def _shown(member: Any) -> str:
     try:
         return tracing.exact(repr(member._value_), MAX_TEXT)
-    except Exception as error:  # noqa: BLE001 - a value's own __repr__ may raise anything
+    except BaseException as error:  # noqa: BLE001 - a value's own __repr__ may raise anything
         return "<repr raised {}>".format(tracing.class_name(type(error)))
 
 

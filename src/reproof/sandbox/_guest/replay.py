@@ -28,6 +28,8 @@ _LEFT_OUT = (  # noqa: SIM905 - a list of one a line says no more
 _OUTSIDE = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DEBUG")
 _REPORT_BYTES = 7 << 20
 """Below what the keeper takes in."""
+_MARKS = ("[", "::")
+"""What pytest takes for the end of a file's name."""
 _COLLECT_ERROR = 4000
 _INTERNAL = 3
 
@@ -39,11 +41,17 @@ class Recorder:
         self.request = request
         self.watch = watch
         self.limit = sys.getrecursionlimit()
+        self.folder: str | None = None
         self.collected = 0
         self.phases: list[dict[str, Any]] = []
         self.collect_error: str | None = None
         self.called = False
         self.raised: BaseException | None = None
+
+    def pytest_configure(self) -> None:
+        """Go back to where the target expects to be: pytest knows where it was started."""
+        if self.folder is not None:
+            os.chdir(self.folder)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count what was collected."""
@@ -143,8 +151,13 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
 
         watch = sentinels.install(request["sentinels"])
     recorder = Recorder(request, watch)
+    given = arguments(request["test"])
+    if any(mark in os.path.dirname(request["test"]) for mark in _MARKS):
+        recorder.folder = os.getcwd()
+        os.chdir(os.path.dirname(request["test"]))
+        given[-1] = os.path.basename(request["test"])
     try:
-        code = int(pytest.main(arguments(request["test"]), plugins=[recorder]))
+        code = int(pytest.main(given, plugins=[recorder]))
     except BaseException as error:  # noqa: BLE001 - what the target broke must not lose the report
         code = _INTERNAL
         if not recorder.called and recorder.collect_error is None:
