@@ -9,6 +9,7 @@ from configparser import Error as ConfigError
 from typing import TYPE_CHECKING
 
 from reproof.errors import OutputError
+from reproof.reproducer.wording import data_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,14 +89,15 @@ def _ini_testpaths(path: Path, section: str) -> list[str] | None:
     return parser.get(section, "testpaths", fallback="").split()
 
 
-def free_path(folder: Path, name: str, content: bytes) -> Path:
-    """Return a path in the folder that is free, or that already holds exactly this content."""
+def free_path(folder: Path, name: str, content: bytes, data: bytes | None = None) -> Path:
+    """Return a path in the folder that is free, or that already holds exactly this content.
+
+    With `data`, the same holds for the data file beside it.
+    """
     stem = name.removesuffix(".py")
     for number in range(1, MAX_VARIANTS):
         path = folder / (name if number == 1 else f"{stem}_{number}.py")
-        if not os.path.lexists(path):
-            return path
-        if path.is_file() and not path.is_symlink() and path.read_bytes() == content:
+        if _is_ours(path, content) and (data is None or _is_ours(_data_path(path), data)):
             return path
     raise OutputError(
         f"{folder / name} and {MAX_VARIANTS - 1} variants of it exist already",
@@ -103,23 +105,27 @@ def free_path(folder: Path, name: str, content: bytes) -> Path:
     )
 
 
-def write_test(folder: Path, name: str, content: bytes) -> Path:
-    """Write the file, whole or not at all, and return its path.
+def _is_ours(path: Path, content: bytes) -> bool:
+    if not os.path.lexists(path):
+        return True
+    return path.is_file() and not path.is_symlink() and path.read_bytes() == content
+
+
+def _data_path(test: Path) -> Path:
+    return test.with_name(data_name(test.name))
+
+
+def write_test(folder: Path, name: str, content: bytes, data: bytes | None = None) -> Path:
+    """Write the test (and its data file), each whole or not at all; return the test's path.
 
     Raises `OutputError` when it cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        path = free_path(folder, name, content)
-        partial = folder / f".{path.name}.{os.getpid()}.partial"
-        try:
-            with partial.open("xb") as file:
-                file.write(content)
-            # a link fails where a rename would silently replace what appeared meanwhile
-            if not (path.is_file() and path.read_bytes() == content):
-                os.link(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+        path = free_path(folder, name, content, data)
+        if data is not None:
+            _place(_data_path(path), data)
+        _place(path, content)
     except FileExistsError as error:
         raise OutputError(
             f"{folder / name} appeared while it was being written", hint="run again"
@@ -130,3 +136,15 @@ def write_test(folder: Path, name: str, content: bytes) -> Path:
             hint="choose a folder that can be written with --out",
         ) from error
     return path
+
+
+def _place(path: Path, content: bytes) -> None:
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("xb") as file:
+            file.write(content)
+        # a link fails where a rename would silently replace what appeared meanwhile
+        if not (path.is_file() and path.read_bytes() == content):
+            os.link(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -30,8 +30,8 @@ from reproof.report import Report
 from reproof.reproducer.facts import Facts, read_facts
 from reproof.reproducer.frames import version_of
 from reproof.reproducer.recover import Recovery
-from reproof.reproducer.synthesize import file_name, synthesize
 from reproof.reproducer.values.expression import Expression
+from reproof.reproducer.wording import file_name
 from reproof.sandbox.interface import SessionSpec
 from reproof.sandbox.select import choose
 from reproof.search import Bench, Found, Progress, Search
@@ -230,6 +230,7 @@ class _Job:
                 recovery=Recovery(case.event, case.index, case.views, facts, self.user),
                 expected=case.expected,
                 progress=self.progress,
+                expect_raises=self.options.expect_raises,
             )
             self.report.search = search
             self.progress.stage("replaying")
@@ -265,7 +266,7 @@ class _Job:
             name = file_name(found.plan, case.event)
             outcome = Outcome(reason=RefusalReason.PASSED, detail="not run")
             for _ in range(found.confirmations.runs):
-                record = bench.replay(found.emitted.text, name)
+                record = bench.replay(found.emitted, name)
                 outcome = judge_replay(case.expected, record, case.index.statement)
                 if not outcome.reproduced:
                     break
@@ -275,11 +276,11 @@ class _Job:
     def _ship(self, found: Found, *, fixed: bool = False) -> Verdict:
         """Write the test and return the verdict that goes with it."""
         event = self.report.known_case.event
-        emitted = found.emitted
-        if self.options.expect_raises:
-            emitted = synthesize(found.plan, event, expect_raises=True)
+        # where the crash is gone, the test that demands so is the one worth having
+        emitted = found.emitted if fixed else found.shipped
         content = emitted.text.encode()
-        path = write_test(self._out(), file_name(found.plan, event), content)
+        data = None if emitted.data is None else emitted.data.encode()
+        path = write_test(self._out(), file_name(found.plan, event), content, data)
         if fixed:
             return self.report.fixed(found, path, content)
         return self.report.reproduced(found, path, content, self.repo)

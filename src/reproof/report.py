@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from reproof.domain.text import shown
 from reproof.provision.distributions import distributions, mismatches
-from reproof.reproducer.synthesize import shown_source
+from reproof.reproducer.calls import shown_source
+from reproof.reproducer.wording import data_name
 from reproof.verdict.judgement import (
     CrashPoint,
     Differential,
@@ -151,6 +152,7 @@ class Report:
                 path=str(path),
                 sha256=sha256(content).hexdigest(),
                 bytes=len(content),
+                data=None if found is None or found.emitted.data is None else data_name(str(path)),
                 command=self._command(path, root),
             )
         return Verdict(

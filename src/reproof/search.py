@@ -5,6 +5,7 @@ The order is decided here; what a run means is decided by `verdict.rules` alone.
 
 from __future__ import annotations
 
+import ast
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
@@ -12,14 +13,15 @@ from typing import TYPE_CHECKING, Protocol
 from reproof.domain.refusal import RefusalReason
 from reproof.domain.run import Job, JobKind
 from reproof.reproducer.plan import Plan, plans_for
-from reproof.reproducer.synthesize import Emitted, file_name, synthesize
-from reproof.reproducer.values.provenance import Provenance
+from reproof.reproducer.synthesize import Emitted, synthesize
+from reproof.reproducer.wording import data_name, file_name
 from reproof.verdict.capture import agrees
 from reproof.verdict.judgement import Attempt, Confirmations
 from reproof.verdict.rules import Outcome, judge_replay
+from reproof.verdict.seen import read_replay
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from reproof.domain.event import JSON
     from reproof.domain.run import Limits, RunRecord
@@ -50,11 +52,13 @@ class Found:
 
     plan: Plan
     emitted: Emitted
+    """The module that was judged: it fails while the crash is there."""
+    shipped: Emitted
+    """The module to write: the same, or the variant that expects the exception."""
     outcome: Outcome
     confirmations: Confirmations
     round_trips: Mapping[str, bool]
     """Value name -> serialised again it gave the captured text (only where comparable)."""
-    test_path: str
 
 
 @dataclass(slots=True)
@@ -76,9 +80,12 @@ class Bench:
     runs: int = 0
     spent_s: float = 0.0
 
-    def replay(self, text: str, name: str, watch: tuple[str, ...] = ()) -> RunRecord:
+    def replay(self, emitted: Emitted, name: str, watch: tuple[str, ...] = ()) -> RunRecord:
         """Run a test module; the sentinels named in `watch` tell on who uses them."""
         path = "/".join(p for p in (self.folder, name) if p)
+        files = {path: emitted.text.encode()}
+        if emitted.data is not None:
+            files[data_name(path)] = emitted.data.encode()
         request: dict[str, JSON] = {
             "test": f"{self.root}/{path}",
             "sentinels": list(watch),
@@ -89,7 +96,7 @@ class Bench:
                 kind=JobKind.REPLAY,
                 request=request,
                 limits=self._limits(),
-                files={path: text.encode()},
+                files=files,
                 environment=self.environment,
             )
         )
@@ -192,7 +199,7 @@ class Search:
         started = time.monotonic()
         emitted = synthesize(plan, self.recovery.event)
         name = file_name(plan, self.recovery.event)
-        record = self.bench.replay(emitted.text, name, plan.sentinels)
+        record = self.bench.replay(emitted, name, plan.sentinels)
         outcome = judge_replay(self.expected, record, self.recovery.index.statement)
         found = None
         if outcome.reproduced:
@@ -233,7 +240,7 @@ class Search:
         agreeing = 0
         for _ in range(CONFIRMATIONS):
             again = judge_replay(
-                self.expected, self.bench.replay(emitted.text, name), self.recovery.index.statement
+                self.expected, self.bench.replay(emitted, name), self.recovery.index.statement
             )
             agreeing += again.reproduced
         confirmations = Confirmations(runs=CONFIRMATIONS, agreeing=agreeing, control_passed=True)
@@ -243,15 +250,28 @@ class Search:
                 reason=RefusalReason.FLAKY,
                 detail=f"{agreeing} of {CONFIRMATIONS} confirming runs agree",
             )
-        path = "/".join(p for p in (self.bench.folder, name) if p)
+        shipped = emitted
+        if self.expect_raises:
+            shipped = synthesize(plan, self.recovery.event, expect_raises=True)
+            if not self._passes(shipped, name):
+                return None, replace(
+                    outcome,
+                    reason=RefusalReason.DIFFERENT_EXCEPTION,
+                    detail="the variant that expects the exception does not pass",
+                )
         return Found(
             plan=plan,
             emitted=emitted,
+            shipped=shipped,
             outcome=outcome,
             confirmations=confirmations,
             round_trips=trips,
-            test_path=path,
         ), outcome
+
+    def _passes(self, emitted: Emitted, name: str) -> bool:
+        seen = read_replay(self.bench.replay(emitted, name).report)
+        call = None if seen is None else seen.phase("call")
+        return call is not None and call.outcome == "passed"
 
     def _round_trips(self, plan: Plan, values: JSON) -> dict[str, bool]:
         seen = values if isinstance(values, dict) else {}
@@ -259,19 +279,9 @@ class Search:
         for name, value in plan.values:
             if not value.checkable or value.expression is None or name not in seen:
                 continue
-            same = agrees(value.captured, seen[name])
+            # the order of a set differs between processes
+            unordered = isinstance(value.expression.node, ast.Set | ast.Call)
+            same = agrees(value.captured, seen[name], unordered=unordered)
             if same is not None:
                 found[name] = same
         return found
-
-
-def sentinel_causes(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield (name, cause) of each value of a plan that could not be recovered."""
-    for name, value in plan.values:
-        if value.unknown is not None and value.provenance in (
-            Provenance.SENTINEL,
-            Provenance.PARTIAL,
-            Provenance.BUILT,
-            Provenance.CALLER,
-        ):
-            yield name, str(value.unknown.cause)

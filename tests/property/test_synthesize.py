@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from builders import event_of, frame_at, recovery_of
 from reproof.domain.event import IssueInfo
 from reproof.reproducer.plan import plans_for
-from reproof.reproducer.synthesize import file_name, synthesize
+from reproof.reproducer.synthesize import synthesize
+from reproof.reproducer.wording import file_name
 
 if TYPE_CHECKING:
     from reproof.domain.event import JSON

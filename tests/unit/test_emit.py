@@ -150,7 +150,7 @@ def test_a_write_that_fails_leaves_nothing_behind(
 def test_a_file_that_appears_meanwhile_is_not_taken_for_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def late(folder: Path, name: str, content: bytes) -> Path:
+    def late(folder: Path, name: str, content: bytes, data: bytes | None = None) -> Path:
         path = free_path(folder, name, content)
         path.write_bytes(b"somebody else's\n")
         return path

@@ -133,7 +133,6 @@ def test_the_outermost_plan_that_holds_is_found_and_confirmed() -> None:
     )
     assert found.confirmations.control_passed
     assert [a.outcome for a in search.attempts] == ["reproduced"]
-    assert found.test_path == "tests/test_quote.py"
 
 
 def test_an_inner_plan_serves_where_the_outer_one_does_not_hold() -> None:

@@ -1,20 +1,20 @@
 """From a plan to the text of a pytest module: same plan, same bytes.
 
 Text from the event never enters as text: values are rendered from syntax trees, and what is said in
-a docstring goes through `_quoted`.
+a docstring goes through `wording`.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
-import re
-import sys
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reproof.domain.text import shown
-from reproof.reproducer.plan import Given, Plan, entry_call, mangled
+from reproof.reproducer.calls import act, statement
+from reproof.reproducer.imports import import_lines
+from reproof.reproducer.plan import entry_call
 from reproof.reproducer.printer import render
 from reproof.reproducer.source import EntryKind
 from reproof.reproducer.values.expression import (
@@ -28,18 +28,20 @@ from reproof.reproducer.values.expression import (
     reference,
 )
 from reproof.reproducer.values.provenance import Provenance
+from reproof.reproducer.wording import headline, promise, snake, test_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from reproof.domain.event import Event
+    from reproof.reproducer.plan import Given, Plan
 
-WIDTH = 88
 INLINE_WIDTH = 60
 """A longer argument gets a name of its own, so that the call stays readable."""
+LONG_TEXT = 2000
+"""A longer string goes to a data file beside the test."""
 _BUILTIN_NAMES = frozenset(dir(builtins))
-_CONTEXT_MANAGERS = frozenset({"contextmanager"})
-_ASYNC_CONTEXT_MANAGERS = frozenset({"asynccontextmanager"})
+_SELF_EXPLAINING = frozenset({Provenance.LITERAL, Provenance.CALLER})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,107 +54,50 @@ class Emitted:
     """The call on one line, for people."""
     function: str
     """Name of the test function."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Parts:
-    setup: list[str]
-    names: list[tuple[str, str]]
-    """(parameter, source of its value) for the control."""
-    act: list[str]
-    imports: frozenset[Import]
-    call: str
+    data: str | None = None
+    """Content of the data file beside it (same name, `.json`), when there are long values."""
 
 
 def synthesize(plan: Plan, event: Event, *, expect_raises: bool = False) -> Emitted:
     """Return the test module that makes the plan's call."""
-    parts = _parts(plan)
-    function = test_name(plan, event)
-    imports = set(parts.imports)
-    act = parts.act
+    body = _Body(plan)
+    imports, lines = set(body.imports), body.act
     if expect_raises:
-        imports.add(Import("pytest"))
         raised, needed = _exception_name(event)
-        imports |= needed
-        act = [f"with pytest.raises({raised}):", *("    " + line for line in act)]
-    body = [*parts.setup, *act]
-    text = "\n".join(
-        [
-            f'"""{_headline(plan, event)}"""',
-            "",
-            *_import_lines(imports, plan),
-            "",
-            "",
-            f"def {function}() -> None:",
-            f'    """{_promise(event, expect_raises=expect_raises)}"""',
-            *("    " + line if line else "" for line in body),
-            "",
-        ]
+        imports |= needed | {Import("pytest")}
+        lines = [f"with pytest.raises({raised}):", *("    " + line for line in lines)]
+    function = test_name(plan, event)
+    own = plan.view.site.module.partition(".")[0]
+    text = [
+        f'"""{headline(plan, event)}"""',
+        "",
+        *import_lines(imports, own),
+        *body.load_data(),
+        "",
+        "",
+        f"def {function}() -> None:",
+        f'    """{promise(event, expect_raises=expect_raises)}"""',
+        *("    " + line if line else "" for line in [*body.setup, *lines]),
+        "",
+    ]
+    named = ", ".join(f"{name!r}: {source}" for name, source in body.names)
+    control = [
+        *import_lines(body.imports, own),
+        *body.inline_data(),
+        "",
+        "",
+        "def build():",
+        *("    " + line for line in body.setup),
+        "    return {" + named + "}",
+        "",
+    ]
+    return Emitted(
+        text="\n".join(text),
+        control="\n".join(control),
+        call=body.call,
+        function=function,
+        data=json.dumps(body.data, indent=1) + "\n" if body.data else None,
     )
-    control = "\n".join(
-        [
-            *_import_lines(parts.imports, plan),
-            "",
-            "",
-            "def build():",
-            *("    " + line for line in parts.setup),
-            "    return {" + ", ".join(f"{name!r}: {source}" for name, source in parts.names) + "}",
-            "",
-        ]
-    )
-    return Emitted(text=text, control=control, call=parts.call, function=function)
-
-
-def test_name(plan: Plan, event: Event) -> str:
-    """Return `test_rate_zero_division_error`."""
-    site = plan.view.site
-    subject = site.module.rpartition(".")[2] if site.kind is EntryKind.MODULE else site.name
-    words = [subject.strip("_") or "call", _snake(event.raised.type)]
-    return "test_" + "_".join(re.sub(r"\W", "_", w, flags=re.ASCII)[:60] for w in words if w)
-
-
-def file_name(plan: Plan, event: Event) -> str:
-    """Return `test_<issue>_<function>.py`, safe whatever the event says."""
-    issue = re.sub(r"[^A-Za-z0-9]+", "_", event.issue.id or event.event_id[:8]).strip("_")[:40]
-    site = plan.view.site
-    subject = site.module.rpartition(".")[2] if site.kind is EntryKind.MODULE else site.name
-    subject = re.sub(r"\W", "_", subject.strip("_"), flags=re.ASCII)[:60] or "crash"
-    return "_".join(["test", *([issue] if issue else []), subject]) + ".py"
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
-
-
-def _quoted(text: str, limit: int = 200) -> str:
-    """Return event text fit for a docstring: one line, printable, nothing can end the string."""
-    clean = shown(text, limit).encode("ascii", "backslashreplace").decode()
-    return clean.replace("\\", "\\\\").replace('"', "'")
-
-
-def _headline(plan: Plan, event: Event) -> str:
-    crash = event.raised
-    where = plan.view.site
-    issue = f" (issue {_quoted(event.issue.id, 40)})" if event.issue.id else ""
-    frame = next((f for f in reversed(crash.frames) if f.context_line), None)
-    kind = _quoted(crash.type, 60).strip() or "Exception"
-    lines = [f"{kind} in {where.module}.{where.qualname}{issue}."]
-    if frame is not None:
-        lines += [
-            "",
-            (
-                f"Crash point: {_quoted(frame.filename or '?', 80)}:{frame.lineno}: "
-                f"{_quoted((frame.context_line or '').strip(), 80)}"
-            ),
-        ]
-    if event.event_id:
-        lines += [f"Event: {_quoted(event.event_id, 40)}"]
-    return "\n".join(line.rstrip() for line in lines) + ("\n" if len(lines) > 1 else "")
-
-
-def _promise(event: Event, *, expect_raises: bool) -> str:
-    what = _quoted(f"{event.raised.type}: {event.raised.message or ''}".rstrip(": "), 70)
-    return f"It raises {what}" if expect_raises else f"It raised {what}"
 
 
 def _exception_name(event: Event) -> tuple[str, frozenset[Import]]:
@@ -168,24 +113,155 @@ def _exception_name(event: Event) -> tuple[str, frozenset[Import]]:
     return ast.unparse(named.node), named.imports
 
 
-def _parts(plan: Plan) -> _Parts:
-    setup: list[str] = []
-    names: list[tuple[str, str]] = []
-    given = [g for g in plan.arguments if g.value.expression is not None]
-    expressions = [g.value.expression for g in given if g.value.expression is not None]
-    extras = [e for _, e in plan.receiver.attributes] if plan.receiver else []
-    for g in given:
-        extras += [e for _, e in g.value.attributes]
-    target = _target(plan)
-    runners = _runner_imports(plan)
-    nodes, imports = merge([*target, *expressions, *extras, *runners])
-    callee_node, rest = nodes[: len(target)], nodes[len(target) :]
-    values, extra_nodes = rest[: len(given)], rest[len(given) : len(given) + len(extras)]
-    taken = {i.bound for i in imports}
-    receiver = _receiver(plan, callee_node, extra_nodes, setup, names, taken)
-    arguments = _arguments(given, values, extra_nodes, setup, names, taken)
-    act, call = _act(plan, receiver, arguments)
-    return _Parts(setup=setup, names=names, act=act, imports=imports, call=call)
+class _Body:
+    """The parts of a test's function, put together in the order in which they read."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.setup: list[str] = []
+        self.names: list[tuple[str, str]] = []
+        """(parameter, source of its value) for the control."""
+        self.data: dict[str, str] = {}
+        self._plan = plan
+        given = [g for g in plan.arguments if g.value.expression is not None]
+        expressions = [g.value.expression for g in given if g.value.expression is not None]
+        attributes = [e for _, e in plan.receiver.attributes] if plan.receiver else []
+        for g in given:
+            attributes += [e for _, e in g.value.attributes]
+        target = _target(plan)
+        helpers = [member("json", "loads"), reference("pathlib", "Path")]
+        runners = [member("asyncio", "run")] if plan.view.site.is_async else []
+        nodes, imports = merge([*target, *expressions, *attributes, *runners, *helpers])
+        self._loads, self._path = nodes[-2:]
+        self._taken = {one.bound for one in imports} | {"DATA"}
+        stop = len(target) + len(given)
+        self._attributes = nodes[stop : stop + len(attributes)]
+        receiver = self._receiver(nodes[0])
+        arguments = self._arguments(given, nodes[len(target) : stop])
+        self.act, self.call = act(plan, receiver, arguments)
+        # the helpers were merged in so that their names are free; most tests need neither
+        unused = (
+            frozenset()
+            if self.data
+            else frozenset(one for one in imports if (one.module, one.name) in _HELPERS)
+            - merge([*target, *expressions, *attributes, *runners])[1]
+        )
+        self.imports = imports - unused
+
+    def load_data(self) -> list[str]:
+        """Return the lines that read the data file, in the test."""
+        if not self.data:
+            return []
+        path = ast.unparse(self._path)
+        loads = ast.unparse(self._loads)
+        read = f'{path}(__file__).with_suffix(".json").read_text(encoding="utf-8")'
+        return ["", f"DATA = {loads}({read})"]
+
+    def inline_data(self) -> list[str]:
+        """Return the line that holds the data, in the control: it stands in no file."""
+        if not self.data:
+            return []
+        return ["", f"DATA = {ast.unparse(self._loads)}({json.dumps(self.data)!r})"]
+
+    def _receiver(self, target: ast.expr) -> ast.expr:
+        value = self._plan.receiver
+        if value is None:
+            return target
+        site = self._plan.view.site
+        target = self._store(target, site.receiver or "self")
+        simple = not value.attributes and not _is_long(target)
+        if simple and isinstance(target, ast.Name | ast.Call | ast.Attribute):
+            self.names.append((site.receiver or "self", render(target)))
+            return target
+        name = self._free(snake(site.classes[-1]).strip("_") or "subject")
+        self._bind(name, target, value.attributes)
+        self.names.append((site.receiver or "self", name))
+        return ast.Name(name, ast.Load())
+
+    def _bind(
+        self, name: str, value: ast.expr, attributes: Sequence[tuple[str, Expression]]
+    ) -> None:
+        self.setup += statement(f"{name} = ", value)
+        for attr, _ in attributes:
+            node = self._store(self._attributes.pop(0), attr)
+            self.setup += statement(f"{name}.{attr} = ", node)
+
+    def _arguments(
+        self, given: Sequence[Given], values: Sequence[ast.expr]
+    ) -> list[tuple[Given, ast.expr]]:
+        found: list[tuple[Given, ast.expr]] = []
+        for g, made in zip(given, values, strict=True):
+            name = g.parameter.name
+            value = self._store(made, name)
+            spread = g.parameter.kind.startswith("var_")
+            if g.value.attributes or (_is_long(value) and not spread):
+                name = self._free(name)
+                if g.value.note and g.value.provenance not in _SELF_EXPLAINING:
+                    self.setup.append(f"# {g.value.note}")
+                self._bind(name, value, g.value.attributes)
+                value = ast.Name(name, ast.Load())
+            self.names.append((g.parameter.name, render(value)))
+            found.append((g, value))
+        return found
+
+    def _store(self, node: ast.expr, name: str) -> ast.expr:
+        """Move long strings out of a value into the data file."""
+        long = [
+            n
+            for n in ast.walk(node)
+            if isinstance(n, ast.Constant) and isinstance(n.value, str) and len(n.value) > LONG_TEXT
+        ]
+        if not long:
+            return node
+        moved: dict[str, str] = {}
+        for constant_node in long:
+            key = name if name not in self.data else f"{name}_{len(self.data) + 1}"
+            moved.setdefault(str(constant_node.value), key)
+            self.data[moved[str(constant_node.value)]] = str(constant_node.value)
+        made = _Moved(moved).visit(node)
+        return made if isinstance(made, ast.expr) else node
+
+    def _free(self, name: str) -> str:
+        if not is_settable(name):
+            name = "value"
+        while name in self._taken or name in _BUILTIN_NAMES:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+
+_HELPERS = frozenset({("json", None), ("pathlib", "Path")})
+
+
+@dataclass(slots=True)
+class _Moved(ast.NodeTransformer):
+    """Replaces strings by their place in the data file; builds new nodes, the old are shared."""
+
+    keys: dict[str, str] = field(default_factory=dict)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        key = self.keys.get(node.value) if isinstance(node.value, str) else None
+        if key is None:
+            return node
+        return ast.Subscript(ast.Name("DATA", ast.Load()), ast.Constant(key), ast.Load())
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        fresh = {
+            name: [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
+            if isinstance(value, list)
+            else self.visit(value)
+            if isinstance(value, ast.AST)
+            else value
+            for name, value in ast.iter_fields(node)
+        }
+        return type(node)(**fresh)
+
+
+def _is_long(node: ast.expr) -> bool:
+    # a dump is longer than the source, and cheap to bound: unparsing a huge value is not
+    return len(ast.dump(node)) > _MAX_DUMP or len(ast.unparse(node)) > INLINE_WIDTH
+
+
+_MAX_DUMP = 4000
 
 
 def _target(plan: Plan) -> list[Expression]:
@@ -200,233 +276,3 @@ def _target(plan: Plan) -> list[Expression]:
         ]
     found = entry_call(plan)
     return [] if found is None else [found]
-
-
-def _runner_imports(plan: Plan) -> list[Expression]:
-    return [member("asyncio", "run")] if plan.view.site.is_async else []
-
-
-def _receiver(
-    plan: Plan,
-    target: Sequence[ast.expr],
-    extras: list[ast.expr],
-    setup: list[str],
-    names: list[tuple[str, str]],
-    taken: set[str],
-) -> ast.expr:
-    if plan.receiver is None:
-        return target[0]
-    value = plan.receiver
-    text = ast.unparse(target[0]) if len(ast.dump(target[0])) < 4000 else " " * WIDTH  # noqa: PLR2004
-    simple = not value.attributes and len(text) <= INLINE_WIDTH
-    if simple and isinstance(target[0], ast.Name | ast.Call | ast.Attribute):
-        names.append((plan.view.site.receiver or "self", render(target[0])))
-        return target[0]
-    name = _free(_snake(plan.view.site.classes[-1]).strip("_") or "subject", taken)
-    _bind(name, target[0], value.attributes, extras, setup)
-    names.append((plan.view.site.receiver or "self", name))
-    return ast.Name(name, ast.Load())
-
-
-def _bind(
-    name: str,
-    value: ast.expr,
-    attributes: Sequence[tuple[str, Expression]],
-    extras: list[ast.expr],
-    setup: list[str],
-) -> None:
-    setup += _statement(f"{name} = ", value)
-    for attr, _ in attributes:
-        setup += _statement(f"{name}.{attr} = ", extras.pop(0))
-
-
-def _arguments(
-    given: Sequence[Given],
-    values: Sequence[ast.expr],
-    extras: list[ast.expr],
-    setup: list[str],
-    names: list[tuple[str, str]],
-    taken: set[str],
-) -> list[tuple[Given, ast.expr]]:
-    found: list[tuple[Given, ast.expr]] = []
-    for g, value in zip(given, values, strict=True):
-        long = len(ast.dump(value)) > 2000 or len(ast.unparse(value)) > INLINE_WIDTH  # noqa: PLR2004
-        if g.value.attributes or (long and not g.parameter.kind.startswith("var_")):
-            name = _free(g.parameter.name, taken)
-            if g.value.note and g.value.provenance not in (Provenance.LITERAL, Provenance.CALLER):
-                setup.append(f"# {g.value.note}")
-            _bind(name, value, g.value.attributes, extras, setup)
-            names.append((g.parameter.name, name))
-            found.append((g, ast.Name(name, ast.Load())))
-        else:
-            names.append((g.parameter.name, render(value)))
-            found.append((g, value))
-    return found
-
-
-def _free(name: str, taken: set[str]) -> str:
-    if not is_settable(name):
-        name = "value"
-    while name in taken or name in _BUILTIN_NAMES:
-        name += "_"
-    taken.add(name)
-    return name
-
-
-def _statement(prefix: str, value: ast.expr) -> list[str]:
-    text = render(value, indent=4, width=WIDTH, first_column=4 + len(prefix))
-    lines = (prefix + text).split("\n")
-    return [lines[0], *(line.removeprefix("    ") for line in lines[1:])]
-
-
-def _act(
-    plan: Plan, receiver: ast.expr, arguments: list[tuple[Given, ast.expr]]
-) -> tuple[list[str], str]:
-    site = plan.view.site
-    if site.kind is EntryKind.MODULE:
-        args: list[ast.expr] = [ast.Constant(site.module)]
-        keywords = [ast.keyword("run_name", ast.Constant("__main__"))] if plan.main else []
-        made: ast.expr = ast.Call(receiver, args, keywords)
-        return _statement("", made), ast.unparse(made)
-    if site.kind is EntryKind.PROPERTY:
-        made = ast.Attribute(receiver, site.name, ast.Load())
-        return _statement("_ = ", made), ast.unparse(made)
-    made = ast.Call(_callee(plan, receiver), *_call_arguments(arguments, site.name))
-    told = _short(made)
-    decorators = set(site.decorators)
-    if decorators & _CONTEXT_MANAGERS:
-        lines = _statement("with ", made)
-        return [*lines[:-1], lines[-1] + ":", "    pass"], told
-    if site.is_async:
-        return _async_act(plan, made, decorators), told
-    if site.is_generator:
-        made = ast.Call(ast.Name("list", ast.Load()), [made], [])
-    return _statement("", made), told
-
-
-def _async_act(plan: Plan, made: ast.expr, decorators: set[str]) -> list[str]:
-    run = ast.Attribute(ast.Name("asyncio", ast.Load()), "run", ast.Load())
-    if not plan.view.site.is_generator:
-        return _statement("", ast.Call(run, [made], []))
-    lines = _statement("", made)
-    opening = "async with " if decorators & _ASYNC_CONTEXT_MANAGERS else "async for _ in "
-    inner = [opening + lines[0], *lines[1:]]
-    inner[-1] += ":"
-    return [
-        "",
-        "async def consume() -> None:",
-        *("    " + line for line in inner),
-        "        pass",
-        "",
-        "asyncio.run(consume())",
-    ]
-
-
-def _callee(plan: Plan, receiver: ast.expr) -> ast.expr:
-    site = plan.view.site
-    if plan.receiver is None or site.name == "__call__":
-        return receiver
-    return ast.Attribute(receiver, mangled(site.name, site.classes), ast.Load())
-
-
-def _call_arguments(
-    arguments: list[tuple[Given, ast.expr]], function: str
-) -> tuple[list[ast.expr], list[ast.keyword]]:
-    """Write the call as a person would: required ones in order, optional ones by name."""
-    positional: list[ast.expr] = []
-    keywords: list[ast.keyword] = []
-    starred = any(
-        g.parameter.kind == "var_positional" and not _empty(node) for g, node in arguments
-    )
-    dunder = function.startswith("__") and function.endswith("__")
-    for g, node in arguments:
-        kind = g.parameter.kind
-        if kind == "var_positional":
-            positional += _spread(node)
-        elif kind == "var_keyword":
-            keywords += _spread_keywords(node)
-        elif kind == "keyword_only":
-            keywords.append(ast.keyword(g.parameter.name, node))
-        elif (
-            kind == "positional_only"
-            or starred
-            or dunder
-            or (g.parameter.required and not keywords)
-        ):
-            positional.append(node)
-        else:
-            keywords.append(ast.keyword(g.parameter.name, node))
-    return positional, keywords
-
-
-def _empty(node: ast.expr) -> bool:
-    return isinstance(node, ast.List | ast.Tuple) and not node.elts
-
-
-def _spread(node: ast.expr) -> list[ast.expr]:
-    if isinstance(node, ast.List | ast.Tuple):
-        return list(node.elts)
-    return [ast.Starred(node, ast.Load())]
-
-
-def _spread_keywords(node: ast.expr) -> list[ast.keyword]:
-    if isinstance(node, ast.Dict):
-        plain: list[ast.keyword] = []
-        for key, value in zip(node.keys, node.values, strict=True):
-            if (
-                isinstance(key, ast.Constant)
-                and isinstance(key.value, str)
-                and is_settable(key.value)
-            ):
-                plain.append(ast.keyword(key.value, value))
-            else:
-                return [ast.keyword(None, node)]
-        return plain
-    return [ast.keyword(None, node)]
-
-
-def _short(node: ast.expr) -> str:
-    return shown_source(ast.unparse(node)) if len(ast.dump(node)) < 50_000 else "(...)"  # noqa: PLR2004
-
-
-def shown_source(text: str) -> str:
-    """Return source text cut for one line of a report."""
-    return text if len(text) <= 200 else text[:197] + "..."  # noqa: PLR2004
-
-
-def _import_lines(imports: Iterable[Import], plan: Plan) -> list[str]:
-    """Return import lines in three groups: standard library, installed, this tree."""
-    groups: list[list[tuple[tuple[int, str], str]]] = [[], [], []]
-    own = plan.view.site.module.partition(".")[0]
-    froms: dict[str, list[Import]] = {}
-    for one in imports:
-        if one.module == "builtins":
-            continue
-        if one.name is None:
-            alias = f" as {one.alias}" if one.alias else ""
-            line = f"import {one.module}{alias}"
-            groups[_group(one.module, own)].append(((0, one.module), line))
-        else:
-            froms.setdefault(one.module, []).append(one)
-    for module, names in froms.items():
-        groups[_group(module, own)].append(((1, module), _from_line(module, names)))
-    blocks = ["\n".join(line for _, line in sorted(g)) for g in groups if g]
-    return "\n\n".join(blocks).split("\n") if blocks else []
-
-
-def _group(module: str, own: str) -> int:
-    top = module.partition(".")[0]
-    if top == own:
-        return 2
-    return 0 if top in sys.stdlib_module_names else 1
-
-
-def _from_line(module: str, names: list[Import]) -> str:
-    told = sorted(
-        {f"{n.name} as {n.alias}" if n.alias else str(n.name) for n in names},
-        key=lambda t: (not t.isupper(), not t[:1].isupper(), t),
-    )
-    line = f"from {module} import {', '.join(told)}"
-    if len(line) <= WIDTH:
-        return line
-    return f"from {module} import (\n" + "".join(f"    {t},\n" for t in told) + ")"

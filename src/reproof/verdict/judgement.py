@@ -117,6 +117,8 @@ class EmittedTest:
     path: str
     sha256: str
     bytes: int
+    data: str | None = None
+    """Path of the data file beside it, when long values were moved there."""
     command: str = ""
     """How to run it, from the root of the tree."""
 

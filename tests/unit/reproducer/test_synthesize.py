@@ -14,8 +14,9 @@ import pytest
 from builders import event_of, frame_at, recovery_of
 from reproof.domain.event import IssueInfo
 from reproof.reproducer.plan import Plan, plans_for
-from reproof.reproducer.synthesize import file_name, synthesize
-from reproof.reproducer.synthesize import test_name as name_of_test
+from reproof.reproducer.synthesize import synthesize
+from reproof.reproducer.wording import file_name
+from reproof.reproducer.wording import test_name as name_of_test
 
 if TYPE_CHECKING:
     from pathlib import Path
