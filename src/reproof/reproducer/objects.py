@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reproof.reproducer.facts import opaque_class
 from reproof.reproducer.frames import FrameView, Recovered
-from reproof.reproducer.values.classes import ClassFact, ClassKind
+from reproof.reproducer.values.classes import ClassFact, ClassKind, is_standard
 from reproof.reproducer.values.expression import Expression, attribute, call, reference
 from reproof.reproducer.values.provenance import Provenance, Unknown
 
@@ -36,13 +36,13 @@ def instances(
     facts: Facts, fact: ClassFact, state: Mapping[str, Expression], unknown: Unknown
 ) -> Iterator[Recovered]:
     """Yield the ways to make an instance: from its state, the module's own, by default, bare."""
+    if fact.kind is ClassKind.FUNCTION or (fact.module == "builtins" and fact.qualname != "object"):
+        # a function has no instances, and a builtin's is a value, which would be another one
+        return
     cls = reference(fact.module, fact.qualname)
     state = {name: value for name, value in state.items() if name not in fact.properties}
-    if fact.kind is ClassKind.FUNCTION:
-        yield Recovered(expression=cls, provenance=Provenance.CONSTRUCTED)
-        return
     if state:
-        keywords = _constructor(fact, state)
+        keywords = None if is_standard(fact.module) else _constructor(fact, state)
         if keywords is not None:
             yield Recovered(
                 expression=call(cls, (), keywords),

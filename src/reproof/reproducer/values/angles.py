@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import builtins
 import re
-import sys
 from typing import TYPE_CHECKING
 
 from reproof.reproducer.values import expression as make
-from reproof.reproducer.values.classes import ClassKind
+from reproof.reproducer.values.classes import ClassKind, is_standard
 from reproof.reproducer.values.markers import marked
 from reproof.reproducer.values.place import ranked, single
 from reproof.reproducer.values.provenance import (
@@ -38,7 +37,12 @@ _BUILTINS = frozenset(
      "id", "isinstance", "issubclass", "iter", "len", "max", "min", "next", "oct", "ord", "pow",
      "print", "repr", "round", "sorted", "sum"}
 )  # fmt: skip
-_HARMLESS = frozenset({"operator", "_operator", "math", "json", "copy", "string", "textwrap"})
+_HARMLESS = frozenset(
+    {"_operator", "array", "collections", "copy", "datetime", "decimal", "enum", "fractions",
+     "ipaddress", "json", "json.decoder", "json.encoder", "math", "numbers", "operator", "string",
+     "textwrap", "types", "typing", "uuid"}
+)  # fmt: skip
+"""Modules of the standard library in which nothing touches files, programs or the interpreter."""
 
 
 def decode_angle(text: str, place: Place) -> Decoded:
@@ -58,7 +62,8 @@ def decode_angle(text: str, place: Place) -> Decoded:
         return _function(found["name"], text, place)
     if found := _BUILTIN_FUNCTION.fullmatch(text):
         return _builtin_function(found["name"], text, place)
-    if (found := _MODULE.fullmatch(text)) and make.is_dotted(found["name"]):
+    found = _MODULE.fullmatch(text)
+    if found and make.is_dotted(found["name"]) and _may_be_named(found["name"]):
         return single(make.module_reference(found["name"]), Provenance.CONSTRUCTED)
     return unknown(UnknownCause.OPAQUE, text, class_name_of(text))
 
@@ -81,16 +86,18 @@ def _class(name: str, text: str, place: Place) -> Decoded:
         return single(make.call(make.builtin("type"), [make.constant(None)]))
     if "." not in name and isinstance(getattr(builtins, name, None), type):
         return single(make.builtin(name), Provenance.CONSTRUCTED)
-    facts = [one for one in known_facts(name, place) if one.kind is not ClassKind.FUNCTION]
     readings = [
-        single(make.reference(fact.module, fact.qualname), Provenance.CONSTRUCTED) for fact in facts
+        single(make.reference(fact.module, fact.qualname), Provenance.CONSTRUCTED)
+        for fact in known_facts(name, place)
+        if fact.kind is ClassKind.EXCEPTION
+        or (fact.kind is not ClassKind.FUNCTION and _may_be_named(fact.module))
     ]
     module, _, bare = name.rpartition(".")
-    head = module.partition(".")[0]
-    if not readings and head in sys.stdlib_module_names and make.is_dotted(name):
+    if not readings and module in _HARMLESS and make.is_dotted(name):
         readings.append(single(make.reference(module, bare), Provenance.CONSTRUCTED))
     if not readings:
-        return unknown(UnknownCause.UNRESOLVED_CLASS, text, name)
+        # of its class only `type` is known: an instance of what it names would be another value
+        return unknown(UnknownCause.OPAQUE, text, "type")
     return ranked(readings, place.limit, text)
 
 
@@ -112,8 +119,5 @@ def _builtin_function(name: str, text: str, place: Place) -> Decoded:
 
 
 def _may_be_named(module: str) -> bool:
-    """Keep the standard library's functions out, but for harmless modules.
-
-    An event is anybody's to send: it must not choose `exec` or `os.system` as a callback.
-    """
-    return module in _HARMLESS or module.partition(".")[0] not in sys.stdlib_module_names
+    """Keep the standard library's callables out, but for harmless modules."""
+    return module in _HARMLESS or not is_standard(module)

@@ -6,12 +6,24 @@ shape, and `DictLookup`, which answers from a table.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+_FORMERLY_STANDARD = frozenset(
+    {
+        "_bootlocale", "aifc", "asynchat", "asyncore", "audioop", "binhex", "cgi", "cgitb", "chunk",
+        "crypt", "distutils", "dummy_threading", "formatter", "imghdr", "imp", "lib2to3", "macpath",
+        "mailcap", "msilib", "nis", "nntplib", "ossaudiodev", "parser", "pipes", "smtpd", "sndhdr",
+        "spwd", "sunau", "symbol", "telnetlib", "uu", "xdrlib",
+    }
+)  # fmt: skip
+"""Gone from a newer Python than the oldest that a target may have."""
 
 
 class ClassKind(StrEnum):
@@ -67,6 +79,16 @@ class ClassFact:
     """Attributes that cannot be set: read-only properties."""
     repr_is_generated: bool = False
     """`__repr__` is the one that the record kind writes, not the author's own."""
+
+
+def is_standard(module: str) -> bool:
+    """Say whether a module is Python's own, of this version or of one that can be a target's.
+
+    An event is anybody's to send. What it names there must not become a callback, nor be called
+    with arguments of its choice: it could choose `exec`, `os.system` or `Popen`.
+    """
+    top = module.partition(".")[0]
+    return top in sys.stdlib_module_names or top in _FORMERLY_STANDARD
 
 
 class ClassLookup(Protocol):

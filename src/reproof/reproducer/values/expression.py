@@ -125,11 +125,16 @@ def is_dotted(name: str) -> bool:
 def reference(module: str, qualname: str) -> Expression:
     """Return `qualname` of `module`: `from module import Outer`, then `Outer.Inner`."""
     head, *rest = qualname.split(".")
+    if module == "builtins":
+        node: ast.expr = ast.Name(head, ast.Load())
+        for part in rest:
+            node = ast.Attribute(node, part, ast.Load())
+        return Expression(node)
     alias = None
     if head in _BUILTIN_NAMES:
         alias = f"{module.rpartition('.')[2]}_{head}"
     target = Import(module, head, alias)
-    node: ast.expr = ast.Name(target.bound, ast.Load())
+    node = ast.Name(target.bound, ast.Load())
     for part in rest:
         node = ast.Attribute(node, part, ast.Load())
     return Expression(node, frozenset({target}))

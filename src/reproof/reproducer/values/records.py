@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from reproof.reproducer.values import expression as make
-from reproof.reproducer.values.classes import ClassKind
+from reproof.reproducer.values.classes import ClassKind, is_standard
 from reproof.reproducer.values.place import ranked, single
 from reproof.reproducer.values.provenance import (
     Decoded,
@@ -55,7 +54,7 @@ def _instance(call: Call, fact: ClassFact) -> Decoded:
         note = "rebuilt from its args" if own else ""
         return _bound(call, fact, target, note, ambiguous=own)
     # An event must not have a test call, say, `Popen` with arguments of its choice.
-    own = fact.module.partition(".")[0] not in sys.stdlib_module_names
+    own = not is_standard(fact.module)
     if fact.kind is ClassKind.PLAIN and fact.parameters is not None and own:
         return _bound(call, fact, target, "rebuilt from its repr", ambiguous=True)
     return unknown(UnknownCause.UNRESOLVED_CLASS, call.text, call.name)

@@ -240,12 +240,17 @@ def test_what_is_no_value_says_why(captured: str, expected: UnknownCause) -> Non
         "<function run at 0x7f00>",
         "Popen('id')",
         "<class 'os.system'><function x at 0x0>",
+        "<class 'os.system'>",
+        "<class 'subprocess.Popen'>",
+        "<function spawn at 0x7f00>",
+        "<module 'os' from '/usr/lib/python3.11/os.py'>",
     ],
 )
 def test_text_that_would_run_something_is_no_value(captured: str) -> None:
     found = DictLookup.of(
         [
             ClassFact("subprocess", "run", ClassKind.FUNCTION),
+            ClassFact("distutils.spawn", "spawn", ClassKind.FUNCTION),
             ClassFact("subprocess", "Popen", ClassKind.PLAIN, parameters=(ParameterFact("args"),)),
         ]
     )
