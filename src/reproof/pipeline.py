@@ -30,6 +30,7 @@ from reproof.report import Report
 from reproof.reproducer.facts import Facts, read_facts
 from reproof.reproducer.frames import version_of
 from reproof.reproducer.recover import Recovery
+from reproof.reproducer.surroundings import order_matters
 from reproof.reproducer.values.expression import Expression
 from reproof.reproducer.wording import file_name
 from reproof.sandbox.interface import SessionSpec
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from reproof.sources.interface import RawPayload
     from reproof.verdict.judgement import Verdict
 
+OTHER_SEED = 1
 MEMORY_MIB = 128
 RAISED_MEMORY_MIB = 1024
 """Tried once when 128 MiB do not suffice and nobody set a limit."""
@@ -185,12 +187,13 @@ class _Job:
     def _limits(self) -> Limits:
         return Limits(wall_s=self.options.test_timeout_s, memory_bytes=self.memory_mib * MIB)
 
-    def _open(self, tree: Path, world: _World) -> Session:
+    def _open(self, tree: Path, world: _World, *, hash_seed: int = 0) -> Session:
         spec = SessionSpec(
             tree=tree,
             interpreter=world.interpreter,
             guest_path=world.guest,
             limits=self._limits(),
+            hash_seed=hash_seed,
         )
         return world.backend.open(spec)
 
@@ -234,7 +237,23 @@ class _Job:
             )
             self.report.search = search
             self.progress.stage("replaying")
-            return search.run() or refusing.explain(search, case)
+            found = search.run()
+        if found is None:
+            return refusing.explain(search, case)
+        return self._other_order(found, case, tree, world) or found
+
+    def _other_order(self, found: Found, case: Case, tree: Path, world: _World) -> Refusal | None:
+        """Run the test once more where sets have another order, if that may decide something."""
+        sites = [view.site for view in case.views[found.plan.position :]]
+        if not order_matters(sites, found.plan):
+            return None
+        self.progress.stage("replaying with another order of sets")
+        with self._open(tree, world, hash_seed=OTHER_SEED) as session:
+            bench = self._bench(session, case, tree)
+            record = bench.replay(found.emitted, file_name(found.plan, case.event))
+            self.report.add_runs(bench)
+        outcome = judge_replay(case.expected, record, case.index.statement)
+        return None if outcome.reproduced else refusing.by_order(outcome)
 
     def _facts(self, case: Case, bench: Bench) -> Facts | Refusal:
         record = bench.inspect(case.names())

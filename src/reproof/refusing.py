@@ -246,6 +246,15 @@ def callers_changed(found: Found, here: Case, changed: AbstractSet[str]) -> Refu
     return None
 
 
+def by_order(outcome: Outcome) -> Refusal:
+    """Return the refusal for a crash that comes and goes with the order of a set."""
+    return Refusal(
+        reason=RefusalReason.NONDETERMINISTIC,
+        summary=f"it raises as captured with one hash seed and not with another: {outcome.detail}",
+        hint="the order of a set or of hashes decides; set PYTHONHASHSEED=0 to see it",
+    )
+
+
 def gone(outcome: Outcome) -> Refusal:
     """Return the refusal for a crash that is there on its revision and is another one here."""
     return Refusal(

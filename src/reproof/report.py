@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reproof.case import Case
-    from reproof.domain.event import Event
+    from reproof.domain.event import JSON, Event
     from reproof.domain.refusal import Refusal
     from reproof.domain.run import Isolation
     from reproof.provision.interpreter import FoundInterpreter
@@ -168,12 +168,17 @@ class Report:
             differential=Differential(
                 crash_revision=self.revision, there=self.there, here=self.here
             ),
-            surroundings={"tz": "UTC", "hash_seed": 0} if self.bench else {},
+            surroundings=self._surroundings(found),
             isolation=self.isolation,
             environment=self.environment,
             timings=self._timings(),
             **optional,  # type: ignore[arg-type]
         )
+
+    def _surroundings(self, found: Found | None) -> dict[str, JSON]:
+        if self.bench is None:
+            return {}
+        return {"tz": "UTC", "hash_seed": 0, "time": found.frozen if found else None}
 
     def _command(self, path: Path, root: Path | None) -> str:
         roots = [r for r in self.known_case.import_roots if r] or ["."]

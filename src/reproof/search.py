@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from reproof.domain.refusal import RefusalReason
 from reproof.domain.run import Job, JobKind
 from reproof.reproducer.plan import Plan, plans_for
+from reproof.reproducer.surroundings import clock_of, uses_clock
 from reproof.reproducer.synthesize import Emitted, synthesize
 from reproof.reproducer.wording import data_name, file_name
 from reproof.verdict.capture import agrees
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 MAX_ATTEMPTS = 40
 MAX_ENTRIES = 12
 CONFIRMATIONS = 3
+CLOCK_SHIFT_S = 3 * 86_400 + 12 * 3_600 + 1.5
+"""Another weekday, another half of the day, another second, odd for even."""
 
 
 class Progress(Protocol):
@@ -55,6 +58,8 @@ class Found:
     """The module that was judged: it fails while the crash is there."""
     shipped: Emitted
     """The module to write: the same, or the variant that expects the exception."""
+    frozen: str | None
+    """The moment the test freezes the clock at, where the runs showed that it matters."""
     outcome: Outcome
     confirmations: Confirmations
     round_trips: Mapping[str, bool]
@@ -80,8 +85,18 @@ class Bench:
     runs: int = 0
     spent_s: float = 0.0
 
-    def replay(self, emitted: Emitted, name: str, watch: tuple[str, ...] = ()) -> RunRecord:
-        """Run a test module; the sentinels named in `watch` tell on who uses them."""
+    def replay(
+        self,
+        emitted: Emitted,
+        name: str,
+        *,
+        watch: tuple[str, ...] = (),
+        clock: float | None = None,
+    ) -> RunRecord:
+        """Run a test module; the sentinels named in `watch` tell on who uses them.
+
+        With `clock` (seconds since 1970), the run takes place at that time.
+        """
         path = "/".join(p for p in (self.folder, name) if p)
         files = {path: emitted.text.encode()}
         if emitted.data is not None:
@@ -89,6 +104,7 @@ class Bench:
         request: dict[str, JSON] = {
             "test": f"{self.root}/{path}",
             "sentinels": list(watch),
+            "clock": clock,
             **self._common(),
         }
         return self._run(
@@ -197,13 +213,15 @@ class Search:
 
     def _try(self, plan: Plan) -> Found | None:
         started = time.monotonic()
-        emitted = synthesize(plan, self.recovery.event)
-        name = file_name(plan, self.recovery.event)
-        record = self.bench.replay(emitted, name, plan.sentinels)
+        event = self.recovery.event
+        emitted = synthesize(plan, event)
+        name = file_name(plan, event)
+        clock = clock_of(event) if uses_clock(v.site for v in self.recovery.views) else None
+        record = self.bench.replay(emitted, name, watch=plan.sentinels, clock=clock)
         outcome = judge_replay(self.expected, record, self.recovery.index.statement)
         found = None
         if outcome.reproduced:
-            found, outcome = self._confirm(plan, emitted, name, outcome)
+            found, outcome = self._confirm(plan, emitted, outcome)
         self._note(plan, emitted, outcome, time.monotonic() - started)
         return found
 
@@ -218,7 +236,7 @@ class Search:
         self.progress.attempt(entry, said)
 
     def _confirm(
-        self, plan: Plan, emitted: Emitted, name: str, outcome: Outcome
+        self, plan: Plan, emitted: Emitted, outcome: Outcome
     ) -> tuple[Found | None, Outcome]:
         """Apply the control run and rule 5; a plan that fails either is no reproduction."""
         control = self.bench.control(emitted.control)
@@ -237,13 +255,13 @@ class Search:
                 reason=RefusalReason.UNRECOVERABLE_VALUE,
                 detail=f"{', '.join(wrong)} does not serialise to what was captured",
             )
-        agreeing = 0
-        for _ in range(CONFIRMATIONS):
-            again = judge_replay(
-                self.expected, self.bench.replay(emitted, name), self.recovery.index.statement
-            )
-            agreeing += again.reproduced
-        confirmations = Confirmations(runs=CONFIRMATIONS, agreeing=agreeing, control_passed=True)
+        name = file_name(plan, self.recovery.event)
+        frozen, agreeing = None, self._agreeing(emitted, name)
+        moment = self.recovery.event.timestamp
+        if agreeing < CONFIRMATIONS and moment is not None:
+            # the runs differ in their clocks: hold it still at the moment of the crash
+            frozen, emitted = moment, synthesize(plan, self.recovery.event, frozen=moment)
+            agreeing = self._agreeing(emitted, name)
         if agreeing < CONFIRMATIONS:
             return None, replace(
                 outcome,
@@ -252,7 +270,7 @@ class Search:
             )
         shipped = emitted
         if self.expect_raises:
-            shipped = synthesize(plan, self.recovery.event, expect_raises=True)
+            shipped = synthesize(plan, self.recovery.event, expect_raises=True, frozen=frozen)
             if not self._passes(shipped, name):
                 return None, replace(
                     outcome,
@@ -263,10 +281,22 @@ class Search:
             plan=plan,
             emitted=emitted,
             shipped=shipped,
+            frozen=frozen,
             outcome=outcome,
-            confirmations=confirmations,
+            confirmations=Confirmations(runs=CONFIRMATIONS, agreeing=agreeing, control_passed=True),
             round_trips=trips,
         ), outcome
+
+    def _agreeing(self, emitted: Emitted, name: str) -> int:
+        """Return how many confirming runs are the captured crash; one has another clock."""
+        base = clock_of(self.recovery.event) or time.time()
+        clocks = [None] * (CONFIRMATIONS - 1) + [base + CLOCK_SHIFT_S]
+        agreeing = 0
+        for clock in clocks:
+            record = self.bench.replay(emitted, name, clock=clock)
+            again = judge_replay(self.expected, record, self.recovery.index.statement)
+            agreeing += again.reproduced
+        return agreeing
 
     def _passes(self, emitted: Emitted, name: str) -> bool:
         seen = read_replay(self.bench.replay(emitted, name).report)

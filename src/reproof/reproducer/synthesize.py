@@ -10,6 +10,7 @@ import ast
 import builtins
 import json
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from reproof.reproducer.calls import act, statement
@@ -58,14 +59,21 @@ class Emitted:
     """Content of the data file beside it (same name, `.json`), when there are long values."""
 
 
-def synthesize(plan: Plan, event: Event, *, expect_raises: bool = False) -> Emitted:
-    """Return the test module that makes the plan's call."""
+def synthesize(
+    plan: Plan, event: Event, *, expect_raises: bool = False, frozen: str | None = None
+) -> Emitted:
+    """Return the test module that makes the plan's call, at the moment `frozen` (ISO 8601)."""
     body = _Body(plan)
     imports, lines = set(body.imports), body.act
     if expect_raises:
         raised, needed = _exception_name(event)
         imports |= needed | {Import("pytest")}
         lines = [f"with pytest.raises({raised}):", *("    " + line for line in lines)]
+    decorators = []
+    if frozen is not None:
+        imports.add(Import("time_machine"))
+        moment = datetime.fromisoformat(frozen).isoformat()
+        decorators = [f'@time_machine.travel("{moment}", tick=False)']
     function = test_name(plan, event)
     own = plan.view.site.module.partition(".")[0]
     text = [
@@ -75,6 +83,7 @@ def synthesize(plan: Plan, event: Event, *, expect_raises: bool = False) -> Emit
         *body.load_data(),
         "",
         "",
+        *decorators,
         f"def {function}() -> None:",
         f'    """{promise(event, expect_raises=expect_raises)}"""',
         *("    " + line if line else "" for line in [*body.setup, *lines]),

@@ -1,7 +1,8 @@
 """Run one test file under pytest and say what happened. Runs inside the wall, CPython 3.8-3.14.
 
 Request keys: `test` (absolute path), `root` (absolute path of the tree), `roots` (absolute
-import roots), `sdk` (version the locals are serialised by, or null), `sentinels` (names to watch).
+import roots), `sdk` (version the locals are serialised by, or null), `sentinels` (names to watch),
+`clock` (seconds since 1970 that the run takes place at, or null).
 
 The report is a claim: it is made in the interpreter that ran the code under test.
 """
@@ -156,6 +157,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
         recorder.folder = os.getcwd()
         os.chdir(os.path.dirname(request["test"]))
         given[-1] = os.path.basename(request["test"])
+    moved = _set_clock(request.get("clock"))
     try:
         code = int(pytest.main(given, plugins=[recorder]))
     except BaseException as error:  # noqa: BLE001 - what the target broke must not lose the report
@@ -169,10 +171,21 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
             "phases": recorder.phases,
             "collect_error": recorder.collect_error,
             "sentinel_uses": watch.uses[:100] if watch is not None else [],
+            "clock_set": moved,
             "executable": executable,
             "python": python,
         }
     )
+
+
+def _set_clock(clock: float | None) -> bool:
+    """Have time pass from `clock` (seconds since 1970) on; say whether that was done."""
+    if clock is None:
+        return False
+    import time_machine  # noqa: PLC0415 - most runs leave the clock alone
+
+    time_machine.travel(clock, tick=True).start()
+    return True
 
 
 def fit(report: dict[str, Any], limit: int = _REPORT_BYTES) -> dict[str, Any]:
