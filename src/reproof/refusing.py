@@ -168,7 +168,7 @@ def _needed_value(outcomes: Sequence[tuple[Plan, Outcome]]) -> Refusal | None:
                 reason=reason,
                 hint=_HINT,
                 summary=f"{shown(name)} {why}, and the code uses it "
-                f"({shown(name)}{shown(operation)})",
+                f"({_use(name, operation)})",
             )
         for name, value in plan.values:
             if value.unknown is not None and str(value.unknown.cause) in _OF_CAUSE:
@@ -179,6 +179,13 @@ def _needed_value(outcomes: Sequence[tuple[Plan, Outcome]]) -> Refusal | None:
                     summary=f"{shown(name)} {why}; without it: {outcome.detail}",
                 )
     return None
+
+
+def _use(name: str, operation: str) -> str:
+    """Return `user.profile`, or `__hash__ of state`."""
+    if operation.startswith("."):
+        return f"{shown(name)}{shown(operation)}"
+    return f"{shown(operation)} of {shown(name)}"
 
 
 def _weight(outcome: Outcome, plan: Plan) -> tuple[int, float, int]:
