@@ -199,6 +199,7 @@ def _weight(outcome: Outcome, plan: Plan) -> tuple[int, float, int]:
         RefusalReason.NATIVE_CRASH,
         RefusalReason.DIFFERENT_LOCATION,
         RefusalReason.OPAQUE_VALUE_USED,
+        RefusalReason.TRUNCATED_VALUE_NEEDED,
         RefusalReason.FLAKY,
         RefusalReason.LOW_FIDELITY,
     ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from reproof.domain.refusal import RefusalReason
 from reproof.domain.run import Job, JobKind
+from reproof.reproducer import doubts
 from reproof.reproducer.plan import Plan, plans_for
 from reproof.reproducer.surroundings import clock_of, uses_clock
 from reproof.reproducer.synthesize import Emitted, synthesize
@@ -90,10 +91,10 @@ class Bench:
         emitted: Emitted,
         name: str,
         *,
-        watch: tuple[str, ...] = (),
+        watch: Plan | None = None,
         clock: float | None = None,
     ) -> RunRecord:
-        """Run a test module; the sentinels named in `watch` tell on who uses them.
+        """Run a test module; the incomplete values of the plan `watch` tell on who uses them.
 
         With `clock` (seconds since 1970), the run takes place at that time.
         """
@@ -103,7 +104,7 @@ class Bench:
             files[data_name(path)] = emitted.data.encode()
         request: dict[str, JSON] = {
             "test": f"{self.root}/{path}",
-            "sentinels": list(watch),
+            **(_watched(watch) if watch else {}),
             "clock": clock,
             **self._common(),
         }
@@ -164,6 +165,23 @@ class Bench:
             self.spent_s += time.monotonic() - started
 
 
+def _watched(plan: Plan) -> dict[str, JSON]:
+    """Return what the guest is to look at: the values of which not all is known."""
+    return {
+        "sentinels": list(plan.sentinels),
+        "opaque": list(plan.opaque),
+        "stand_ins": [
+            {
+                "module": one.module,
+                "qualname": one.qualname,
+                "kind": "partial" if one.partial else "made",
+                "known": list(one.known),
+            }
+            for one in plan.stand_ins
+        ],
+    }
+
+
 @dataclass(slots=True)
 class Search:
     """The bounded search over one case's plans."""
@@ -217,13 +235,47 @@ class Search:
         emitted = synthesize(plan, event)
         name = file_name(plan, event)
         clock = clock_of(event) if uses_clock(v.site for v in self.recovery.views) else None
-        record = self.bench.replay(emitted, name, watch=plan.sentinels, clock=clock)
+        record = self.bench.replay(emitted, name, watch=plan, clock=clock)
         outcome = judge_replay(self.expected, record, self.recovery.index.statement)
         found = None
+        if outcome.reproduced:
+            outcome = self._doubted(plan, outcome)
         if outcome.reproduced:
             found, outcome = self._confirm(plan, emitted, outcome)
         self._note(plan, emitted, outcome, time.monotonic() - started)
         return found
+
+    def _doubted(self, plan: Plan, outcome: Outcome) -> Outcome:
+        """Return the outcome, refused where another state than the captured one may have raised."""
+        event = self.recovery.event
+        site = self.recovery.views[-1].site
+        several = event.raised.type == "KeyError" and doubts.lookups(site) != 1
+        taken = doubts.taken_from(plan, self.recovery.index)
+        typed = doubts.misread(plan, event.raised.message or "") if several else None
+        said = ""
+        if taken is not None:
+            said = f"{taken} is known as it was at the crash, and the code took something out of it"
+        elif plan.left_open is not None:
+            said = f"{plan.left_open} was not captured, and the code reads it"
+        elif typed is not None:
+            said = f"the keys of {typed} may be of another type, and the line makes several lookups"
+        if said:
+            return replace(outcome, reason=RefusalReason.UNRECOVERABLE_VALUE, detail=said)
+        cut = doubts.cut_mapping(plan) if several else None
+        if cut is None:
+            longer = doubts.widened(plan)
+            if longer is None:
+                return outcome
+            record = self.bench.replay(synthesize(longer, event), file_name(plan, event))
+            again = judge_replay(self.expected, record, self.recovery.index.statement)
+            if again.reproduced:
+                return outcome
+        return replace(
+            outcome,
+            reason=RefusalReason.TRUNCATED_VALUE_NEEDED,
+            detail=f"{cut or 'a list'} is shown with ten items, which may not be all, and it "
+            "matters how many there are",
+        )
 
     def _note(self, plan: Plan, emitted: Emitted, outcome: Outcome, seconds: float) -> None:
         entry = f"{plan.view.site.module}.{plan.view.site.qualname}"

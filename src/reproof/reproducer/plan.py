@@ -6,13 +6,21 @@ run and when to stop.
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reproof.domain.event import EMPTY
-from reproof.reproducer.source import EntryKind, Parameter, change_before, own_nodes
+from reproof.reproducer.deduce import path_of
+from reproof.reproducer.source import (
+    EntryKind,
+    Parameter,
+    change_before,
+    own_nodes,
+    statement_at,
+)
 from reproof.reproducer.values.expression import Expression, attribute, is_dotted, reference
-from reproof.reproducer.values.provenance import Provenance
+from reproof.reproducer.values.provenance import Provenance, UnknownCause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +39,18 @@ class Given:
 
     parameter: Parameter
     value: Recovered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandIn:
+    """A class of which the test makes an object without all of its state."""
+
+    module: str
+    qualname: str
+    partial: bool
+    """Made without `__init__`."""
+    known: tuple[str, ...] = ()
+    """What it was made from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +86,67 @@ class Plan:
     def sentinels(self) -> tuple[str, ...]:
         """Return the names whose values are stand-ins."""
         return tuple(n for n, v in self.values if v.provenance is Provenance.SENTINEL)
+
+    @property
+    def opaque(self) -> tuple[str, ...]:
+        """Return the stand-ins of which the event shows that they were some object, not None."""
+        return tuple(
+            n
+            for n, v in self.values
+            if v.provenance is Provenance.SENTINEL
+            and v.unknown is not None
+            and v.unknown.cause is UnknownCause.OPAQUE
+        )
+
+    @property
+    def stand_ins(self) -> tuple[StandIn, ...]:
+        """Return the classes of the objects that are made without all of their state."""
+        found = [
+            _stand_in(v.expression)
+            for _, v in self.values
+            if v.unknown is not None and v.expression is not None
+        ]
+        return tuple(dict.fromkeys(one for one in found if one is not None))
+
+    @property
+    def left_open(self) -> str | None:
+        """Return a parameter left out without knowing that it was, if the outcome may hang on it.
+
+        That is a `*args` or `**kwargs` that the code reads at all, and any other that is read at
+        the very line.
+        """
+        site = self.view.site
+        if site.node is None:
+            return None
+        line = statement_at(site.node, site.line) or site.node
+        guessed = [
+            g.parameter
+            for g in self.arguments
+            if g.value.expression is None and g.value.unknown is not None
+        ]
+        for parameter in guessed:
+            nodes = ast.walk(site.node if parameter.kind.startswith("var_") else line)
+            if any(isinstance(n, ast.Name) and n.id == parameter.name for n in nodes):
+                return parameter.name
+        return None
+
+
+def _stand_in(value: Expression) -> StandIn | None:
+    """Read `Cls.__new__(Cls)` and `Cls(rate=0)`: an object and what of its state is known."""
+    node = value.node
+    if not isinstance(node, ast.Call):
+        return None
+    partial = isinstance(node.func, ast.Attribute) and node.func.attr == "__new__"
+    path = path_of(node.args[0] if partial else node.func)
+    found = next((i for i in value.imports if path and i.bound == path[0]), None)
+    if path is None or found is None or found.name is None:
+        return None
+    return StandIn(
+        module=found.module,
+        qualname=".".join((found.name, *path[1:])),
+        partial=partial,
+        known=tuple(k.arg for k in node.keywords if k.arg),
+    )
 
 
 def plans_for(recovery: Recovery, position: int) -> Iterator[Plan]:

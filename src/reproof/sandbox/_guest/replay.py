@@ -2,7 +2,8 @@
 
 Request keys: `test` (absolute path), `root` (absolute path of the tree), `roots` (absolute
 import roots), `sdk` (version the locals are serialised by, or null), `sentinels` (names to watch),
-`clock` (seconds since 1970 that the run takes place at, or null).
+`opaque` (those that stand for some object), `stand_ins` (classes of incomplete objects), `clock`
+(seconds since 1970 that the run takes place at, or null).
 
 The report is a claim: it is made in the interpreter that ran the code under test.
 """
@@ -20,7 +21,7 @@ import pytest
 from . import tracing
 
 if TYPE_CHECKING:
-    from . import sentinels
+    from . import sentinels, standins
 
 _LEFT_OUT = (  # noqa: SIM905 - a list of one a line says no more
     "cacheprovider terminal logging junitxml doctest faulthandler debugging pastebin stepwise "
@@ -41,6 +42,7 @@ class Recorder:
     def __init__(self, request: dict[str, Any], watch: sentinels.Watch | None) -> None:
         self.request = request
         self.watch = watch
+        self.onlooker: standins.Onlooker | None = None
         self.limit = sys.getrecursionlimit()
         self.folder: str | None = None
         self.collected = 0
@@ -79,9 +81,13 @@ class Recorder:
             self._add("collect", "failed", error if cause is None else cause)
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_pyfunc_call(self) -> Generator[None, Any, None]:
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, Any, None]:
         """Take the test's exception where it comes out: pytest's own around it may hide it."""
+        if self.onlooker is not None:
+            self.onlooker.start(vars(pyfuncitem.module))
         outcome = yield
+        if self.onlooker is not None:
+            self.onlooker.stop()
         self.called = True
         if self.watch is not None:
             self.watch.active = False
@@ -147,11 +153,15 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     executable, python = sys.executable, list(sys.version_info[:3])
     watch = None
-    if request.get("sentinels"):
+    if request.get("sentinels") or request.get("stand_ins"):
         from . import sentinels  # noqa: PLC0415 - imports much that most targets do not
 
         watch = sentinels.install(request["sentinels"])
     recorder = Recorder(request, watch)
+    if watch is not None:
+        from . import standins  # noqa: PLC0415 - as above
+
+        recorder.onlooker = standins.Onlooker(request, watch)
     given = arguments(request["test"])
     if any(mark in os.path.dirname(request["test"]) for mark in _MARKS):
         recorder.folder = os.getcwd()

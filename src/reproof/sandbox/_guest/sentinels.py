@@ -39,6 +39,8 @@ class Watch:
     def __init__(self) -> None:
         self.uses: list[list[str]] = []
         self.active = True
+        self.made: dict[str, Any] = {}
+        """The stand-ins that the test has asked for."""
 
     def touch(self, name: str, operation: str) -> None:
         """Record a use, and raise."""
@@ -56,15 +58,15 @@ class _Namespace:
     def __init__(self, names: Iterable[str], watch: Watch) -> None:
         self._names = frozenset(names)
         self._watch = watch
-        self._made: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
         # Whoever looks the module over (a collector) must not get a stand-in it did not ask for.
         if name not in self._names:
             raise AttributeError(name)
-        if name not in self._made:
-            self._made[name] = _make(name, self._watch)
-        return self._made[name]
+        made = self._watch.made
+        if name not in made:
+            made[name] = _make(name, self._watch)
+        return made[name]
 
 
 def _make(name: str, watch: Watch) -> Any:
@@ -85,7 +87,13 @@ def _make(name: str, watch: Watch) -> Any:
     namespace: dict[str, Any] = {operation: method(operation) for operation in _OPERATIONS}
     namespace["__getattribute__"] = get
     namespace["__setattr__"] = put
-    namespace["__repr__"] = lambda _self: "sentinel." + name
+
+    def show(_self: Any) -> str:
+        if watch.active:
+            watch.touch(name, "__repr__")
+        return "sentinel." + name
+
+    namespace["__repr__"] = show
     return type(_KIND + name, (object,), namespace)()
 
 
