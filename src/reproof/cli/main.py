@@ -92,3 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run() -> NoReturn:
     """Entry point of the `reproof` script."""
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    # `python -m` must not end, without a word, in the status that stands for "reproduced"
+    run()

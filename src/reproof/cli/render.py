@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 300
 """Characters of one field; the JSON document has it whole."""
+MAX_NAMES = 8
+"""Names in one list: an event may have thousands of frames."""
 
 
 def verdict_lines(
@@ -72,8 +74,11 @@ def _entry(document: Mapping[str, JSON]) -> str:
     call = _get(document, "entry", "call") or _get(document, "entry", "function")
     if not call:
         return ""
-    bypassed = [_text(name) for name in _items(_object(document, "entry"), "bypassed")]
-    past = f", bypassing {', '.join(bypassed)}" if bypassed else ""
+    bypassed = _items(_object(document, "entry"), "bypassed")
+    names = [_text(name) for name in bypassed[:MAX_NAMES]]
+    if len(bypassed) > MAX_NAMES:
+        names.append(f"{len(bypassed) - MAX_NAMES} more")
+    past = f", bypassing {', '.join(names)}" if names else ""
     return f"{call} ({_get(document, 'entry', 'reach')}{past})"
 
 
