@@ -110,3 +110,15 @@ def test_a_crash_that_needs_one_order_of_a_set_is_not_called_reproduced(tmp_path
 
     assert verdict.reason is RefusalReason.NONDETERMINISTIC
     assert not (tmp_path / "out").exists()
+
+
+def test_the_order_in_which_a_set_is_shown_decides_nothing(tmp_path: Path) -> None:
+    source = "def rate(names: frozenset[str]):\n    return 1 // (len(names) - 3)  # @crash\n"
+    event = _event(
+        source, "rate", {"names": ["'a'", "'b'", "'c'"]}, "integer division or modulo by zero"
+    )
+
+    verdict = _judge(tmp_path / "tree", source, "rate", event, tmp_path / "out")
+
+    assert verdict.reason is None
+    assert 'frozenset({"a", "b", "c"})' in verdict.test_text
