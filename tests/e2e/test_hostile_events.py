@@ -21,7 +21,7 @@ from support import emitted
 from support.hostile import Ground, event_of, frame_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from reproof.domain.event import JSON
@@ -41,6 +41,13 @@ PAYLOAD = "x=1); import os; os.system('touch /tmp/owned') #"
 ESCAPES = (
     "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\r\n\0\b\ud800<script>![a](http://e.vil)`{0.__class__}%s"
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _formatted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Hold what the module's cases emitted to the formatter, all at once."""
+    yield
+    emitted.check_format(tmp_path_factory.mktemp("emitted"))
 
 
 @pytest.fixture
@@ -384,9 +391,5 @@ def test_a_release_names_no_more_than_a_commit(ground: Ground) -> None:
         f'[filter "x"]\n\tsmudge = "touch {ground.canary}"\n'
     )
     ground.write({".gitattributes": "* filter=x\n"})
-    for release in ("--upload-pack=x", "HEAD", "@{-1}", ":/x", "main..main", "-h"):
+    for release in ("--upload-pack=x", "@{-1}", ":/x"):
         assert ground.judge(crash(release=release)).reproduced
-
-
-def test_what_was_emitted_is_formatted(tmp_path: Path) -> None:
-    emitted.check_format(tmp_path)

@@ -17,6 +17,7 @@ from support import emitted
 from support.hostile import SECRET, Ground, event_of, frame_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from reproof.domain.event import JSON
@@ -59,6 +60,13 @@ def patched(monkeypatch):
 
     monkeypatch.setattr(app.calc, "rate", lambda *args: None)
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _formatted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Hold what the module's cases emitted to the formatter, all at once."""
+    yield
+    emitted.check_format(tmp_path_factory.mktemp("emitted"))
 
 
 @pytest.fixture
@@ -312,7 +320,3 @@ def test_an_out_folder_that_leads_away_is_not_written_through(ground: Ground) ->
     assert judged.reproduced
     assert not (ground.outside / "planted.py").exists()
     assert judged.document["test"]["path"].endswith("test_abababab_rate_2.py")  # type: ignore[call-overload,index,union-attr]
-
-
-def test_what_was_emitted_is_formatted(tmp_path: Path) -> None:
-    emitted.check_format(tmp_path)

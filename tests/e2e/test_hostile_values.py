@@ -19,7 +19,7 @@ from support import emitted
 from support.hostile import Ground, event_of, frame_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from _pytest.mark.structures import ParameterSet
@@ -165,6 +165,13 @@ def batches(table: Mapping[str, object], size: int = 4) -> list[ParameterSet]:
     return [pytest.param(group, id=",".join(group)) for group in groups]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _formatted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Hold what the module's cases emitted to the formatter, all at once."""
+    yield
+    emitted.check_format(tmp_path_factory.mktemp("emitted"))
+
+
 @pytest.fixture
 def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
     made = Ground(tmp_path, monkeypatch)
@@ -230,7 +237,3 @@ def test_odd_values_break_nothing(names: list[str], ground: Ground) -> None:
 def test_big_values_cost_a_bounded_amount(name: str, ground: Ground) -> None:
     judged = ground.judge(crash(BIG[name]))
     assert judged.reproduced or judged.reason in REFUSALS, judged.document["summary"]
-
-
-def test_what_was_emitted_is_formatted(tmp_path: Path) -> None:
-    emitted.check_format(tmp_path)
