@@ -24,9 +24,8 @@ from reproof.verdict.expectation import Below, Group
 from reproof.verdict.seen import read_replay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from reproof.domain.event import JSON
     from reproof.domain.run import RunRecord
     from reproof.verdict.expectation import Expectation, ExpectedFrame
     from reproof.verdict.seen import SeenException, SeenFrame, SeenReplay
@@ -332,9 +331,9 @@ def _fidelity(
     expected: Expectation, found: SeenException, matched: list[tuple[ExpectedFrame, SeenFrame]]
 ) -> Fidelity:
     location = 0.5 if expected.crash.moved else 1.0
-    same = normal_message(expected.exception.message or "") == normal_message(found.message)
+    same = same_message(expected.exception.message or "", found.message)
     answers = [
-        _same_local(want, got.variables, name)
+        _same_local(want, got, name)
         for want, got in matched
         if got.variables is not None
         for name in want.variables
@@ -351,9 +350,15 @@ def _fidelity(
     )
 
 
-def _same_local(want: ExpectedFrame, seen: Mapping[str, JSON], name: str) -> bool | None:
+def _same_local(want: ExpectedFrame, got: SeenFrame, name: str) -> bool | None:
+    seen = got.variables or {}
     if name in seen:
-        return agrees(want.variables[name], seen[name], meta=want.meta.get(name))
+        return agrees(
+            want.variables[name],
+            seen[name],
+            meta=want.meta.get(name),
+            unordered=name in got.sets,
+        )
     # some senders add expressions (`self.rate`); a plain name that is not there is a difference
     return False if name.isidentifier() else None
 
@@ -370,6 +375,12 @@ def _why_low(expected: Expectation, found: SeenException, fidelity: Fidelity) ->
             f"{fidelity.locals:.0%} of {fidelity.compared_locals} captured variables agree"
         )
     return f"fidelity {fidelity.score:.2f} is below {SHIP_AT}: " + "; ".join(parts)
+
+
+def same_message(captured: str, seen: str) -> bool:
+    """Say whether two messages are the same but for addresses, folders and the order of a set."""
+    one, other = normal_message(captured), normal_message(seen)
+    return one == other or ("{" in one and sorted(one) == sorted(other))
 
 
 def normal_message(text: str) -> str:

@@ -29,6 +29,8 @@ class SeenFrame:
     module: str | None
     text: str
     variables: Mapping[str, JSON] | None
+    sets: frozenset[str] = frozenset()
+    """The variables that are sets, shown in an order that differs between processes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +119,7 @@ def read_exception(told: JSON | None, depth: int = 0) -> SeenException | None:
                 module=_text(f.get("module")) or None,
                 text=_text(f.get("text")),
                 variables=_mapping(f.get("locals")),
+                sets=frozenset(_text(name) for name in _list(f.get("sets"))),
             )
             for f in _maps(told.get("frames"))
         ),

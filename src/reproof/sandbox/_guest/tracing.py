@@ -242,6 +242,7 @@ def _frames(exc: BaseException, request: dict[str, Any]) -> list[dict[str, Any]]
         if one["in_tree"] and with_locals > 0:
             with_locals -= 1
             one["locals"] = _locals(frame, request.get("sdk"), room)
+            one["sets"] = _sets(frame)
         told.append(one)
     told.reverse()
     return told
@@ -271,6 +272,11 @@ def _line(name: str, line: int | None) -> str:
         return exact(linecache.getline(name, line or 0).strip(), MAX_NAME)
     except Exception:  # noqa: BLE001 - the target may have put anything into the cache
         return ""
+
+
+def _sets(frame: types.FrameType) -> list[str]:
+    """Return the locals that are sets: they are shown in an order that means nothing."""
+    return [n for n, v in frame.f_locals.items() if type(v) in (set, frozenset)][:100]
 
 
 def _locals(frame: types.FrameType, sdk: Any, room: list[int]) -> dict[str, Any]:
