@@ -10,8 +10,10 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
+from reproof import outside
 from reproof.domain.refusal import RefusalReason
 from reproof.domain.run import Job, JobKind
+from reproof.domain.text import shown
 from reproof.reproducer import doubts
 from reproof.reproducer.plan import Plan, plans_for
 from reproof.reproducer.surroundings import clock_of, uses_clock
@@ -239,11 +241,29 @@ class Search:
         outcome = judge_replay(self.expected, record, self.recovery.index.statement)
         found = None
         if outcome.reproduced:
+            outcome = self._surrounded(record, outcome)
+        if outcome.reproduced:
             outcome = self._doubted(plan, outcome)
         if outcome.reproduced:
             found, outcome = self._confirm(plan, emitted, outcome)
         self._note(plan, emitted, outcome, time.monotonic() - started)
         return found
+
+    def _surrounded(self, record: RunRecord, outcome: Outcome) -> Outcome:
+        """Return the outcome, refused where the wall may have decided it."""
+        path = outside.hidden_path(record.report)
+        if path is not None:
+            said = f"the code asks for {shown(path)}, which is not the same behind the wall"
+            return replace(outcome, reason=RefusalReason.FILE_NEEDED, detail=said)
+        program = outside.started_program(record.report)
+        variable = outside.missed_variable(record.report, self.recovery.event.raised)
+        if program is not None:
+            said = f"the code starts {shown(program)}, whose answer is not in the event"
+        elif variable is not None:
+            said = f"the code needs the variable {shown(variable)}, which is not set here"
+        else:
+            return outcome
+        return replace(outcome, reason=RefusalReason.ENVIRONMENT, detail=said)
 
     def _doubted(self, plan: Plan, outcome: Outcome) -> Outcome:
         """Return the outcome, refused where another state than the captured one may have raised."""

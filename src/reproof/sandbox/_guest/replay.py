@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generator
 
 import pytest
 
-from . import tracing
+from . import outside, tracing
 
 if TYPE_CHECKING:
     from . import sentinels, standins
@@ -50,6 +50,7 @@ class Recorder:
         self.collect_error: str | None = None
         self.called = False
         self.raised: BaseException | None = None
+        self.outside = outside.Outside(request["root"])
 
     def pytest_configure(self) -> None:
         """Go back to where the target expects to be: pytest knows where it was started."""
@@ -86,6 +87,7 @@ class Recorder:
         if self.onlooker is not None:
             self.onlooker.start(vars(pyfuncitem.module))
         outcome = yield
+        self.outside.active = False
         if self.onlooker is not None:
             self.onlooker.stop()
         self.called = True
@@ -168,6 +170,8 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
         os.chdir(os.path.dirname(request["test"]))
         given[-1] = os.path.basename(request["test"])
     moved = _set_clock(request.get("clock"))
+    recorder.outside.install()
+    recorder.outside.active = True
     try:
         code = int(pytest.main(given, plugins=[recorder]))
     except BaseException as error:  # noqa: BLE001 - what the target broke must not lose the report
@@ -182,6 +186,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
             "collect_error": recorder.collect_error,
             "sentinel_uses": watch.uses[:100] if watch is not None else [],
             "clock_set": moved,
+            "outside": recorder.outside.told(),
             "executable": executable,
             "python": python,
         }
