@@ -167,8 +167,7 @@ def _needed_value(outcomes: Sequence[tuple[Plan, Outcome]]) -> Refusal | None:
             return Refusal(
                 reason=reason,
                 hint=_HINT,
-                summary=f"{shown(name)} {why}, and the code uses it "
-                f"({_use(name, operation)})",
+                summary=f"{shown(name)} {why}, and the code uses it ({_use(name, operation)})",
             )
         for name, value in plan.values:
             if value.unknown is not None and str(value.unknown.cause) in _OF_CAUSE:

@@ -16,6 +16,7 @@ from reproof.domain.run import Job, JobKind
 from reproof.domain.text import shown
 from reproof.reproducer import doubts
 from reproof.reproducer.plan import Plan, plans_for
+from reproof.reproducer.source import EntryKind
 from reproof.reproducer.surroundings import clock_of, uses_clock
 from reproof.reproducer.synthesize import Emitted, synthesize
 from reproof.reproducer.wording import data_name, file_name
@@ -94,6 +95,7 @@ class Bench:
         name: str,
         *,
         watch: Plan | None = None,
+        crash: tuple[str, str] = ("", ""),
         clock: float | None = None,
     ) -> RunRecord:
         """Run a test module; the incomplete values of the plan `watch` tell on who uses them.
@@ -106,7 +108,7 @@ class Bench:
             files[data_name(path)] = emitted.data.encode()
         request: dict[str, JSON] = {
             "test": f"{self.root}/{path}",
-            **(_watched(watch) if watch else {}),
+            **(_watched(watch, crash) if watch else {}),
             "clock": clock,
             **self._common(),
         }
@@ -167,17 +169,20 @@ class Bench:
             self.spent_s += time.monotonic() - started
 
 
-def _watched(plan: Plan) -> dict[str, JSON]:
+def _watched(plan: Plan, crash: tuple[str, str]) -> dict[str, JSON]:
     """Return what the guest is to look at: the values of which not all is known."""
     return {
         "sentinels": list(plan.sentinels),
         "opaque": list(plan.opaque),
+        "crash": list(crash),
         "stand_ins": [
             {
                 "module": one.module,
                 "qualname": one.qualname,
                 "kind": "partial" if one.partial else "made",
                 "known": list(one.known),
+                "given": list(one.given),
+                "shown": one.shown,
             }
             for one in plan.stand_ins
         ],
@@ -198,27 +203,30 @@ class Search:
 
     def run(self) -> Found | None:
         """Return the outermost plan that holds, or `None`; `attempts` keeps what was tried."""
-        waiting = {p: plans_for(self.recovery, p) for p in self._positions()}
+        positions = self._positions()
+        kinds = {p: self.recovery.views[p].site.kind for p in positions}
+        modules = [p for p in positions if kinds[p] is EntryKind.MODULE]
+        # a whole script does all that it does, servers and senders included: the last resort
+        functions = [p for p in positions if p not in modules]
+        return self._outermost(functions) or self._outermost(modules)
+
+    def _outermost(self, positions: list[int]) -> Found | None:
+        """Try each entry's best plan first, then the others of those further out than a find."""
+        waiting = {p: plans_for(self.recovery, p) for p in positions}
         best: Found | None = None
-        first = True
         while waiting and not self._over():
             for position in sorted(waiting):
-                if best is not None and position >= best.plan.position:
-                    waiting.pop(position)
-                    continue
                 plan = next(waiting[position], None)
                 if plan is None:
-                    waiting.pop(position)
+                    del waiting[position]
                     continue
                 if self._over():
                     break
                 found = self._try(plan)
                 if found is not None:
                     best = found
+                    waiting = {p: plans for p, plans in waiting.items() if p < position}
                     break
-            if best is not None and first:
-                waiting = {p: w for p, w in waiting.items() if p < best.plan.position}
-            first = False
         return best
 
     def _positions(self) -> list[int]:
@@ -237,7 +245,8 @@ class Search:
         emitted = synthesize(plan, event)
         name = file_name(plan, event)
         clock = clock_of(event) if uses_clock(v.site for v in self.recovery.views) else None
-        record = self.bench.replay(emitted, name, watch=plan, clock=clock)
+        crash = (self.expected.crash.path, self.expected.crash.function)
+        record = self.bench.replay(emitted, name, watch=plan, crash=crash, clock=clock)
         outcome = judge_replay(self.expected, record, self.recovery.index.statement)
         found = None
         if outcome.reproduced:

@@ -11,14 +11,12 @@ import pytest
 
 from builders import event_of, frame_at
 from reproof.domain.refusal import RefusalReason
-from reproof.pipeline import Options, reproduce
-from reproof.settings import load
+from support.judged import judge
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from reproof.domain.event import Event
-    from reproof.verdict.judgement import Verdict
 
 pytestmark = pytest.mark.integration
 
@@ -36,22 +34,6 @@ def first(names):
 """
 
 
-def _judge(tree: Path, source: str, function: str, event: Event, out: Path) -> Verdict:
-    tree.mkdir()
-    (tree / "svc.py").write_text(source)
-    settings = load(tree)
-    return reproduce(
-        event,
-        Options(
-            repo=tree,
-            out_dir=out,
-            cache_root=settings.cache_dir,
-            passthrough_env=settings.for_uv,
-            env=sys.executable,
-        ),
-    )
-
-
 def _event(source: str, function: str, variables: dict[str, object], message: str) -> Event:
     frame = frame_at({"svc.py": source}, "svc.py", "@crash", function, variables)  # type: ignore[arg-type]
     return event_of(frame, kind="ZeroDivisionError", message=message)
@@ -64,7 +46,7 @@ def test_the_clock_is_held_where_it_decides(tmp_path: Path, second: int) -> None
         timestamp=f"2026-03-01T12:00:{second}.250000Z",
     )
 
-    verdict = _judge(tmp_path / "tree", EVEN, "slot", event, tmp_path / "out")
+    verdict = judge(tmp_path / "tree", EVEN, event, tmp_path / "out")
 
     assert verdict.reason is None
     assert verdict.to_json()["surroundings"]["time"] == event.timestamp  # type: ignore[index,call-overload]
@@ -79,7 +61,7 @@ def test_a_clock_that_never_crashes_is_no_reproduction(tmp_path: Path) -> None:
         timestamp="2026-03-01T12:00:11.250000Z",
     )
 
-    verdict = _judge(tmp_path / "tree", EVEN, "slot", event, tmp_path / "out")
+    verdict = judge(tmp_path / "tree", EVEN, event, tmp_path / "out")
 
     assert verdict.reason is not None
     assert not (tmp_path / "out").exists()
@@ -106,7 +88,7 @@ def test_a_crash_that_needs_one_order_of_a_set_is_not_called_reproduced(tmp_path
         "integer division or modulo by zero",
     )
 
-    verdict = _judge(tmp_path / "tree", source, "first", event, tmp_path / "out")
+    verdict = judge(tmp_path / "tree", source, event, tmp_path / "out")
 
     assert verdict.reason is RefusalReason.NONDETERMINISTIC
     assert not (tmp_path / "out").exists()
@@ -118,7 +100,7 @@ def test_the_order_in_which_a_set_is_shown_decides_nothing(tmp_path: Path) -> No
         source, "rate", {"names": ["'a'", "'b'", "'c'"]}, "integer division or modulo by zero"
     )
 
-    verdict = _judge(tmp_path / "tree", source, "rate", event, tmp_path / "out")
+    verdict = judge(tmp_path / "tree", source, event, tmp_path / "out")
 
     assert verdict.reason is None
     assert 'frozenset({"a", "b", "c"})' in verdict.test_text
