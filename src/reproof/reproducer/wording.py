@@ -26,7 +26,10 @@ def test_name(plan: Plan, event: Event) -> str:
 
 def file_name(plan: Plan, event: Event) -> str:
     """Return `test_<issue>_<function>.py`, safe whatever the event says."""
-    issue = re.sub(r"[^A-Za-z0-9]+", "_", event.issue.id or event.event_id[:8]).strip("_")[:40]
+    known = event.issue.id or event.event_id
+    # an id of 32 digits names nothing to a person: its first eight tell it from the others
+    known = known[:8] if re.fullmatch(r"[0-9a-fA-F-]{32,36}", known) else known
+    issue = re.sub(r"[^A-Za-z0-9]+", "_", known).strip("_")[:40]
     site = plan.view.site
     subject = site.module.rpartition(".")[2] if site.kind is EntryKind.MODULE else site.name
     subject = re.sub(r"\W", "_", subject.strip("_"), flags=re.ASCII)[:60] or "crash"
@@ -45,8 +48,16 @@ def snake(name: str) -> str:
 
 def _quoted(text: str, limit: int = 200) -> str:
     """Return event text fit for a docstring: one line, printable, nothing can end the string."""
-    clean = shown(text, limit).encode("ascii", "backslashreplace").decode()
-    return clean.replace("\\", "\\\\").replace('"', "'")
+    clean = shown(text, limit).replace("\u2026", "...")
+    clean = clean.encode("ascii", "backslashreplace").decode()
+    clean = clean.replace("\\", "\\\\").replace('"""', "'''")
+    return clean[:-1] + "'" if clean.endswith('"') else clean
+
+
+def _tail(path: str) -> str:
+    """Return a path as sent, or the end of one that is absolute: the rest is a server's."""
+    parts = path.replace("\\", "/").split("/")
+    return path if parts[0] else "/".join(parts[-3:])
 
 
 def headline(plan: Plan, event: Event) -> str:
@@ -55,13 +66,13 @@ def headline(plan: Plan, event: Event) -> str:
     where = plan.view.site
     issue = f" (issue {_quoted(event.issue.id, 40)})" if event.issue.id else ""
     frame = next((f for f in reversed(crash.frames) if f.context_line), None)
-    kind = _quoted(crash.type, 60).strip() or "Exception"
+    kind = _quoted(crash.type, 60).replace('"', "'").strip() or "Exception"
     lines = [f"{kind} in {where.module}.{where.qualname}{issue}."]
     if frame is not None:
         lines += [
             "",
             (
-                f"Crash point: {_quoted(frame.filename or '?', 80)}:{frame.lineno}: "
+                f"Crash point: {_quoted(_tail(frame.filename or '?'), 80)}:{frame.lineno}: "
                 f"{_quoted((frame.context_line or '').strip(), 80)}"
             ),
         ]
