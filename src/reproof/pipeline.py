@@ -156,7 +156,8 @@ class _Job:
         if isinstance(found, Refusal):
             return self.report.refused(found)
         if crashed == tree:
-            return self._ship(found)
+            differs = refusing.callers_differ(found, case, DirectoryTree(tree))
+            return self._ship(found) if differs is None else self.report.refused(differs)
         return self._compare(found, tree, changed_python, world)
 
     def _wants_memory(self, found: Found | Refusal) -> bool:

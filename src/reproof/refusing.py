@@ -10,6 +10,7 @@ from reproof.domain.refusal import Refusal, RefusalReason
 from reproof.domain.run import MIB, RunEnd
 from reproof.domain.text import shown
 from reproof.reproducer.evaluate import module_globals
+from reproof.reproducer.locate import changed_around
 from reproof.reproducer.source import EntryKind, changes_global, own_nodes
 from reproof.reproducer.values.provenance import Provenance, UnknownCause
 from reproof.verdict.diagnose import withheld
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from reproof.case import Case
     from reproof.domain.run import RunRecord
     from reproof.reproducer.facts import Facts
+    from reproof.reproducer.locate import SourceTree
     from reproof.reproducer.plan import Plan
     from reproof.search import Found, Search
     from reproof.verdict.rules import Outcome
@@ -253,6 +255,27 @@ def callers_changed(found: Found, here: Case, changed: AbstractSet[str]) -> Refu
     return None
 
 
+def callers_differ(found: Found, case: Case, tree: SourceTree) -> Refusal | None:
+    """Return why a test proves nothing where the callers are not those that the event shows.
+
+    Without the revision that crashed, the lines around each frame are all that tells.
+    """
+    entered = found.plan.view.place.index
+    moved = [
+        place
+        for place in case.places
+        if place.in_app and place.index < entered and changed_around(tree, place)
+    ]
+    if not moved:
+        return None
+    names = ", ".join(shown(place.frame.function or "?") for place in moved[:3])
+    return Refusal(
+        reason=RefusalReason.CALLERS_CHANGED,
+        summary=f"the test enters below {names}, whose text is not the one in the event",
+        hint="check out the revision that crashed, or tag it with the event's release",
+    )
+
+
 def by_order(outcome: Outcome) -> Refusal:
     """Return the refusal for a crash that comes and goes with the order of a set."""
     return Refusal(
@@ -271,4 +294,12 @@ def gone(outcome: Outcome) -> Refusal:
     )
 
 
-__all__ = ["MIB", "callers_changed", "explain", "gone", "of_import", "of_inspection"]
+__all__ = [
+    "MIB",
+    "callers_changed",
+    "callers_differ",
+    "explain",
+    "gone",
+    "of_import",
+    "of_inspection",
+]

@@ -95,7 +95,7 @@ class Bench:
         name: str,
         *,
         watch: Plan | None = None,
-        crash: tuple[str, str] = ("", ""),
+        crash: tuple[str, tuple[int, ...]] = ("", ()),
         clock: float | None = None,
     ) -> RunRecord:
         """Run a test module; the incomplete values of the plan `watch` tell on who uses them.
@@ -169,12 +169,12 @@ class Bench:
             self.spent_s += time.monotonic() - started
 
 
-def _watched(plan: Plan, crash: tuple[str, str]) -> dict[str, JSON]:
+def _watched(plan: Plan, crash: tuple[str, tuple[int, ...]]) -> dict[str, JSON]:
     """Return what the guest is to look at: the values of which not all is known."""
     return {
         "sentinels": list(plan.sentinels),
         "opaque": list(plan.opaque),
-        "crash": list(crash),
+        "crash": [crash[0], list(crash[1])],
         "stand_ins": [
             {
                 "module": one.module,
@@ -245,7 +245,8 @@ class Search:
         emitted = synthesize(plan, event)
         name = file_name(plan, event)
         clock = clock_of(event) if uses_clock(v.site for v in self.recovery.views) else None
-        crash = (self.expected.crash.path, self.expected.crash.function)
+        lines = doubts.deciding_lines(self.recovery.views[-1].site)
+        crash = (self.expected.crash.path, lines)
         record = self.bench.replay(emitted, name, watch=plan, crash=crash, clock=clock)
         outcome = judge_replay(self.expected, record, self.recovery.index.statement)
         found = None

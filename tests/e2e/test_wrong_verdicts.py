@@ -55,6 +55,8 @@ class Program:
     name: str
     app: str
     driver: str
+    fixed: str | None = None
+    """The module as it is in the tree, where that is another one."""
     reasons: tuple[str, ...] = ()
     """Any of these refusals is right; none: it must be reproduced."""
 
@@ -287,6 +289,46 @@ def go(code):
         reasons=("environment", "resource_limit"),
     ),
 ]
+FIXED = [
+    Program(
+        name="the caller was mended, and the test can only enter below it",
+        app="""\
+def inner(found, key):
+    return found[key]
+
+
+class Service:
+    def __init__(self, x):
+        self.x = x
+
+    def outer(self, key):
+        return inner({"a": 1}, key + self.x)
+""",
+        fixed="""\
+def inner(found, key):
+    return found[key]
+
+
+class Service:
+    def __init__(self, x):
+        self.x = x
+
+    def outer(self, key):
+        if key == "z":
+            return None
+        return inner({"a": 1}, key + self.x)
+""",
+        driver="import app\napp.Service('q').outer('z')",
+        reasons=("callers_changed",),
+    ),
+    Program(
+        name="an attribute of the class was mended",
+        app="class T:\n    step = 0\n\n    def go(self, n):\n        return n / self.step\n",
+        fixed="class T:\n    step = 1\n\n    def go(self, n):\n        return n / self.step\n",
+        driver="import app\napp.T().go(3)",
+        reasons=(*LOST, "passed"),
+    ),
+]
 TRUE = [
     Program(
         name="plain values",
@@ -395,7 +437,7 @@ def _judge(program: Program, tmp_path: Path) -> Verdict:
     content = _crash(program, tmp_path / "production")
     tree = tmp_path / "tree"
     tree.mkdir()
-    (tree / "app.py").write_text(program.app)
+    (tree / "app.py").write_text(program.fixed or program.app)
     settings = load(tree)
     return reproduce(
         RawPayload(content=content, origin="event.json"),
@@ -413,7 +455,7 @@ def _name(program: Program) -> str:
     return program.name.replace(" ", "-")
 
 
-@pytest.mark.parametrize("program", [*LOOKS, *BEFORE, *AROUND], ids=_name)
+@pytest.mark.parametrize("program", [*LOOKS, *BEFORE, *AROUND, *FIXED], ids=_name)
 def test_what_is_lost_makes_no_reproduction(program: Program, tmp_path: Path) -> None:
     verdict = _judge(program, tmp_path)
 
@@ -439,5 +481,5 @@ def test_what_the_event_carries_is_reproduced(program: Program, tmp_path: Path) 
     )
     assert run.returncode == 1, run.stdout
     assert f"{crashed['type']}: {crashed['value']}" in run.stdout
-    own = [frame for frame in crashed["stacktrace"]["frames"] if frame["in_app"]]
+    own = [frame for frame in crashed["stacktrace"]["frames"] if frame["module"] == "app"]
     assert own[-1]["context_line"].strip() in run.stdout

@@ -186,3 +186,17 @@ def misread(plan: Plan, message: str) -> str | None:
                     if text == bare or message.startswith(f"<{text}:"):
                         return name
     return None
+
+
+def deciding_lines(site: FunctionSite) -> tuple[int, ...]:
+    """Return the lines of the statement at a site, and of the conditions that led into it."""
+    statement = None if site.node is None else statement_at(site.node, site.line)
+    if statement is None or site.node is None:
+        return (site.line,)
+    found = {statement.lineno, statement.end_lineno or statement.lineno, site.line}
+    for node in own_nodes(site.node):
+        if isinstance(node, ast.If | ast.While) and (
+            node.lineno <= site.line <= (node.end_lineno or node.lineno)
+        ):
+            found |= {node.test.lineno, node.test.end_lineno or node.test.lineno}
+    return tuple(sorted(found))

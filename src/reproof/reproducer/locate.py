@@ -266,6 +266,16 @@ def agreement_of(lines: Sequence[str], frame: Frame) -> tuple[float, Agreement, 
     return 0.4 + 0.5 * top, Agreement.MOVED, best[0]
 
 
+def changed_around(tree: SourceTree, place: Place) -> bool:
+    """Say whether the text at a frame's place, or near it, is not what the event shows."""
+    if place.agreement is Agreement.DRIFT:
+        return True
+    text = None if place.path is None else tree.read(place.path)
+    if text is None or place.line is None or place.agreement is Agreement.UNCHECKED:
+        return False
+    return _around(text.split("\n"), place.line, place.frame) < 1
+
+
 def _around(lines: Sequence[str], number: int, frame: Frame) -> float:
     """Return the share of the captured lines around that stand around `number` too."""
     pairs: list[tuple[int, str]] = []

@@ -51,6 +51,10 @@ class StandIn:
     """Made without `__init__`."""
     known: tuple[str, ...] = ()
     """What it was made from."""
+    given: tuple[str, ...] = ()
+    """Attributes that the test sets."""
+    shown: bool = False
+    """The event shows its content, as that of a list or a dict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +106,9 @@ class Plan:
     def stand_ins(self) -> tuple[StandIn, ...]:
         """Return the classes of the objects that are made without all of their state."""
         found = [
-            _stand_in(v.expression)
-            for _, v in self.values
-            if v.unknown is not None and v.expression is not None
+            _stand_in(v, self.view.variables.get(name))
+            for name, v in self.values
+            if v.unknown is not None
         ]
         return tuple(dict.fromkeys(one for one in found if one is not None))
 
@@ -131,14 +135,15 @@ class Plan:
         return None
 
 
-def _stand_in(value: Expression) -> StandIn | None:
+def _stand_in(value: Recovered, captured: JSON) -> StandIn | None:
     """Read `Cls.__new__(Cls)` and `Cls(rate=0)`: an object and what of its state is known."""
-    node = value.node
-    if not isinstance(node, ast.Call):
+    made = value.expression
+    if made is None or not isinstance(made.node, ast.Call):
         return None
+    node = made.node
     partial = isinstance(node.func, ast.Attribute) and node.func.attr == "__new__"
     path = path_of(node.args[0] if partial else node.func)
-    found = next((i for i in value.imports if path and i.bound == path[0]), None)
+    found = next((i for i in made.imports if path and i.bound == path[0]), None)
     if path is None or found is None or found.name is None:
         return None
     return StandIn(
@@ -146,6 +151,8 @@ def _stand_in(value: Expression) -> StandIn | None:
         qualname=".".join((found.name, *path[1:])),
         partial=partial,
         known=tuple(k.arg for k in node.keywords if k.arg),
+        given=tuple(name for name, _ in value.attributes),
+        shown=isinstance(captured, list | dict),
     )
 
 

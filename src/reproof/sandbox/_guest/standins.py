@@ -44,6 +44,8 @@ class Onlooker:
         self.watch = watch
         self.test = request["test"]
         self.root = request["root"] + os.sep
+        path, lines = request.get("crash") or ("", ())
+        self.crash = {(self.root + path, line) for line in lines}
         self.opaque = frozenset(request.get("opaque") or ())
         self.named = bool(request.get("sentinels"))
         self.classes: list[dict[str, Any]] = list(request.get("stand_ins") or ())
@@ -59,7 +61,7 @@ class Onlooker:
             if cls is types.SimpleNamespace:
                 self._namespace(test)
             elif cls is not None:
-                self._open(cls, frozenset(told["known"]), partial=told["kind"] == "partial")
+                self._open(cls, told)
         if self.named or self.classes:
             sys.settrace(self._enter)
 
@@ -86,17 +88,17 @@ class Onlooker:
                 body = {"__module__": "types", "__getattribute__": read}
                 test[name] = type("SimpleNamespace", (types.SimpleNamespace,), body)
 
-    def _open(self, cls: type, known: frozenset[str], *, partial: bool) -> None:
+    def _open(self, cls: type, about: dict[str, Any]) -> None:
         """Have reads of attributes of `cls`'s incomplete objects reported."""
-        name = cls.__qualname__
-        if _has_content(cls):
+        name, partial, known = cls.__qualname__, about["kind"] == "partial", set(about["known"])
+        if partial and _has_content(cls) and not about["shown"]:
             self._use(name, " (its content)")
             return
-        for thing in gc.get_objects():
-            if type(thing) is cls:
-                self.complete[id(thing)] = thing
+        self.complete.update((id(one), one) for one in gc.get_objects() if type(one) is cls)
         self.watched.add(cls)
         stored = _stored(cls)
+        for attribute in _invented(cls, about["given"], stored):
+            self._use(name, "." + attribute + " = (its class has it)")
         inner = cls.__getattribute__
         fixed = _parameters(cls) <= known
 
@@ -104,14 +106,19 @@ class Onlooker:
             if type(this) is not cls or id(this) in self.complete or attribute in known:
                 return True
             held = _state(this, attribute)
-            return _answered(cls, attribute, held, stored, fixed=fixed, partial=partial)
+            if _answered(cls, attribute, held, stored, fixed=fixed, partial=partial):
+                return True
+            # what a new object holds decides where the crash is; elsewhere it is as good as any
+            reader = sys._getframe(2)  # noqa: SLF001 - who reads it
+            here = (reader.f_code.co_filename, reader.f_lineno) in self.crash
+            return not partial and held is not _MISSING and not (here and isinstance(held, _FIXED))
 
         def read(this: Any, attribute: str) -> Any:
-            if not told(this, attribute):
-                caller = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - who reads it
-                # a cached property keeps its value there, and asks before it computes it
-                if not (attribute == "__dict__" and caller.endswith("functools.py")):
-                    self._use(name, "." + attribute)
+            # a cached property keeps its value in `__dict__`, and asks before it computes it
+            caller = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - who reads it
+            cached = attribute == "__dict__" and caller.endswith("functools.py")
+            if not cached and not told(this, attribute):
+                self._use(name, "." + attribute)
             return inner(this, attribute)  # type: ignore[call-arg]
 
         self._put(cls, "__getattribute__", read)
@@ -280,9 +287,24 @@ def _answered(
     return not partial and name not in stored
 
 
+def _invented(cls: type, given: list[str], stored: dict[str, bool]) -> Iterator[str]:
+    """Yield what a test sets on an object though only its class ever has it."""
+    for name in given:
+        base = next((base for base in cls.__mro__ if name in base.__dict__), None)
+        constant = base is not None and not hasattr(type(base.__dict__[name]), "__get__")
+        if constant and name not in stored:
+            yield name
+
+
 def _stored(cls: type) -> dict[str, bool]:
     """Return the attributes that the code around a class sets, and whether outside `__init__`."""
     found: dict[str, bool] = {}
+    for base in cls.__mro__:
+        own = base.__dict__
+        fields = [own.get(n) for n in ("__dataclass_fields__", "__pydantic_fields__")]
+        found.update((name, False) for held in fields if isinstance(held, dict) for name in held)
+        attrs = own.get("__attrs_attrs__")
+        found.update((field.name, False) for field in attrs or ())
     for name in {base.__module__ for base in cls.__mro__ if base is not object}:
         module = sys.modules.get(name)
         for code in _codes(module):
