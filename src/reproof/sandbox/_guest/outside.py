@@ -38,6 +38,7 @@ class Outside:
         self.variables: list[str] = []
         self.programs: list[str] = []
         self.active = False
+        self.importing = True
         self._busy = False
 
     def install(self) -> None:
@@ -84,6 +85,8 @@ class Outside:
         try:
             text = os.path.abspath(text)
             found = _wanting(text, writing=writing)
+            if self.importing and os.path.basename(text) == ".git":
+                return  # packages look for it to tell their version
             if found is not None and self._near(sys._getframe(2)):  # noqa: SLF001 - who asks
                 self.paths[found] = None
         finally:

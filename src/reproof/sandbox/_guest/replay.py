@@ -84,6 +84,7 @@ class Recorder:
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, Any, None]:
         """Take the test's exception where it comes out: pytest's own around it may hide it."""
+        self.outside.importing = False
         if self.onlooker is not None:
             self.onlooker.start(vars(pyfuncitem.module))
         outcome = yield

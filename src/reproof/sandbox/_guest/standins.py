@@ -52,6 +52,8 @@ class Onlooker:
         self.complete: dict[int, Any] = {}
         self.watched: set[type] = set()
         self.lines: dict[str, dict[int, list[ast.AST]]] = {}
+        self.looked: dict[types.CodeType, bool] = {}
+        """Whether a function has a line worth looking at."""
         self.undo: list[Callable[[], None]] = []
 
     def start(self, test: dict[str, Any]) -> None:
@@ -160,14 +162,19 @@ class Onlooker:
         name = frame.f_code.co_filename
         if not name.startswith(self.root) or name == self.test:
             return None
-        return self._line
+        if name not in self.lines:
+            self.lines[name] = _looks(name, objects_only=not self.named)
+        code = frame.f_code
+        if code not in self.looked:
+            at = self.lines[name]
+            last = max((line for _, line in dis.findlinestarts(code) if line), default=0)
+            self.looked[code] = any(n in at for n in range(code.co_firstlineno, last + 1))
+        # to be told of every line is slow: most functions have nothing to see
+        return self._line if self.looked[code] else None
 
     def _line(self, frame: types.FrameType, event: str, _arg: Any) -> Any:
         if event == "line":
-            name = frame.f_code.co_filename
-            if name not in self.lines:
-                self.lines[name] = _looks(name)
-            for node in self.lines[name].get(frame.f_lineno, ()):
+            for node in self.lines[frame.f_code.co_filename].get(frame.f_lineno, ()):
                 self._look(node, frame)
         return self._line
 
@@ -203,7 +210,7 @@ class Onlooker:
         return next((name for name, made in self.watch.made.items() if made is value), None)
 
 
-def _looks(path: str) -> dict[int, list[ast.AST]]:
+def _looks(path: str, *, objects_only: bool) -> dict[int, list[ast.AST]]:
     """Return the nodes that may look at an object unseen, by each line of their statement."""
     try:
         with open(path, "rb") as file:
@@ -216,12 +223,23 @@ def _looks(path: str) -> dict[int, list[ast.AST]]:
         same = isinstance(node, ast.Compare) and any(
             isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops
         )
-        if same or isinstance(node, (ast.Raise, ast.Call)) or (match and isinstance(node, match)):
+        if objects_only:
+            # their class is known, so that only which object it is may be seen unseen
+            wanted = same and not _with_single(node)
+        else:
+            kinds = (ast.Raise, ast.Call)
+            wanted = same or isinstance(node, kinds) or bool(match and isinstance(node, match))
+        if wanted:
             last = getattr(node, "subject", node)
             end = getattr(last, "end_lineno", None) or node.lineno  # type: ignore[attr-defined]
             for line in range(node.lineno, end + 1):  # type: ignore[attr-defined]
                 found.setdefault(line, []).append(node)
     return found
+
+
+def _with_single(node: ast.AST) -> bool:
+    sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+    return any(isinstance(s, ast.Constant) and isinstance(s.value, _SINGLE) for s in sides)
 
 
 def _value(node: ast.AST, frame: types.FrameType) -> Any:
@@ -277,7 +295,7 @@ def _answered(
         # what a partial object holds is what is known, or what the code has set since
         return partial or (fixed and isinstance(held, _FIXED) and not stored.get(name, False))
     if name.startswith("__") and name.endswith("__"):
-        return name not in _OWN_STATE
+        return not partial or name not in _OWN_STATE
     for base in cls.__mro__:
         if name in base.__dict__:
             found = base.__dict__[name]
