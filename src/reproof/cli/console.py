@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 from reproof.cli.documents import as_json_text, error_document
+from reproof.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,8 +46,10 @@ class Console:
         self.as_json = as_json
         self.verbose = verbose
         self.quiet = False
-        self.stdout = stdout or sys.stdout
-        self.stderr = stderr or sys.stderr
+        # a stream that was closed before we came (`>&-`) is None here
+        self.stdout = stdout or sys.stdout or _nowhere()
+        self.stderr = stderr or sys.stderr or _nowhere()
+        self._stdout_lost = stdout is None and sys.stdout is None
         self.color_out = False
         self.color_err = False
         self.live = False
@@ -69,7 +72,14 @@ class Console:
     def result(self, text: str) -> None:
         """Write finished text (already printable) to stdout."""
         self.clear_status()
-        self._write(self.stdout, text + "\n")
+        if self._stdout_lost:
+            raise _cannot_write("it is closed")
+        try:
+            self._write(self.stdout, text + "\n")
+        except (OSError, ValueError) as error:
+            self._stdout_lost = True
+            self.stdout = _nowhere()
+            raise _cannot_write(str(error)) from error
 
     def document(self, document: Mapping[str, JSON]) -> None:
         """Write the one JSON document of a `--json` run."""
@@ -107,14 +117,25 @@ class Console:
 
     def failure(self, code: str, message: str, hint: str) -> None:
         """Tell an error: as the run's JSON document, or in words on stderr."""
-        if self.as_json:
-            self.document(error_document(code, message, hint))
-        else:
-            self.clear_status()
-            label = self.paint("error:", "red", "bold", when=self.color_err)
+        if self.as_json and not self._stdout_lost:
+            try:
+                self.document(error_document(code, message, hint))
+            except OutputError as lost:
+                self._complain(lost.message, lost.hint)
+            else:
+                return
+        self._complain(message, hint)
+
+    def _complain(self, message: str, hint: str) -> None:
+        self.clear_status()
+        label = self.paint("error:", "red", "bold", when=self.color_err)
+        try:
             self._write(self.stderr, f"{label} {printable(message)}\n")
             if hint:
                 self._write(self.stderr, f"\nhint: {printable(hint)}\n")
+        except (OSError, ValueError):
+            # nobody can be told; the exit status still says it
+            _silence(self.stderr)
 
     def internal(self, error: BaseException) -> None:
         """Tell a fault of ours, in one sentence unless `--verbose`."""
@@ -133,7 +154,11 @@ class Console:
         """Flush what is left. The streams stay open: they are not ours."""
         self.clear_status()
         for stream in (self.stdout, self.stderr):
-            self._write(stream, "")
+            try:
+                self._write(stream, "")
+            except (OSError, ValueError):
+                # what could not be written was said when it was written; there is no one to tell
+                _silence(stream)
 
     def _write(self, stream: TextIO, text: str) -> None:
         try:
@@ -145,9 +170,29 @@ class Console:
             stream.flush()
         except BrokenPipeError:
             # The reader has what it wanted. What is still buffered must not raise at exit either.
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, stream.fileno())
-            os.close(null)
+            _silence(stream)
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - lives as long as we do
+
+
+def _silence(stream: TextIO) -> None:
+    """Send what a stream still holds to nowhere, so that the exit cannot fail on it."""
+    try:
+        number = stream.fileno()
+    except (OSError, ValueError):
+        return
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, number)
+    os.close(null)
+
+
+def _cannot_write(why: str) -> OutputError:
+    return OutputError(
+        f"the result cannot be written to standard output: {why}",
+        hint="send it somewhere that can be written",
+    )
 
 
 def _width(stream: TextIO) -> int:

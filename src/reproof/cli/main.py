@@ -8,6 +8,7 @@ else is a fault of ours and is told in one sentence (the traceback only with `--
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
@@ -91,7 +92,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run() -> NoReturn:
     """Entry point of the `reproof` script."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
     sys.exit(main())
+
+
+def _end(number: int, _frame: object) -> NoReturn:
+    """End as the signal says, but by way of every clean-up: no copy of a tree is left behind."""
+    raise SystemExit(128 + number)
 
 
 if __name__ == "__main__":
