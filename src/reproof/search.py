@@ -97,10 +97,12 @@ class Bench:
         watch: Plan | None = None,
         crash: tuple[str, tuple[int, ...]] = ("", ()),
         clock: float | None = None,
+        argv: tuple[str, ...] = (),
     ) -> RunRecord:
         """Run a test module; the incomplete values of the plan `watch` tell on who uses them.
 
-        With `clock` (seconds since 1970), the run takes place at that time.
+        With `clock` (seconds since 1970), the run takes place at that time; `argv` are the words
+        that pytest seems to have been started with.
         """
         path = "/".join(p for p in (self.folder, name) if p)
         files = {path: emitted.text.encode()}
@@ -110,6 +112,7 @@ class Bench:
             "test": f"{self.root}/{path}",
             **(_watched(watch, crash) if watch else {}),
             "clock": clock,
+            "argv": ["pytest", *argv],
             **self._common(),
         }
         return self._run(
@@ -370,12 +373,20 @@ class Search:
         ), outcome
 
     def _agreeing(self, emitted: Emitted, name: str) -> int:
-        """Return how many confirming runs are the captured crash; one has another clock."""
-        base = clock_of(self.recovery.event) or time.time()
-        clocks = [None] * (CONFIRMATIONS - 1) + [base + CLOCK_SHIFT_S]
+        """Return how many confirming runs are the captured crash; the last has other surroundings.
+
+        Whoever runs the test later has another clock and started pytest with other words.
+        """
+        other = (clock_of(self.recovery.event) or time.time()) + CLOCK_SHIFT_S
         agreeing = 0
-        for clock in clocks:
-            record = self.bench.replay(emitted, name, clock=clock)
+        for run in range(CONFIRMATIONS):
+            last = run == CONFIRMATIONS - 1
+            record = self.bench.replay(
+                emitted,
+                name,
+                clock=other if last else None,
+                argv=("-q", "-x", "--tb=short", "tests") if last else (),
+            )
             again = judge_replay(self.expected, record, self.recovery.index.statement)
             agreeing += again.reproduced
         return agreeing

@@ -104,3 +104,13 @@ def test_the_order_in_which_a_set_is_shown_decides_nothing(tmp_path: Path) -> No
 
     assert verdict.reason is None
     assert 'frozenset({"a", "b", "c"})' in verdict.test_text
+
+
+def test_a_crash_that_hangs_on_the_command_line_is_not_called_reproduced(tmp_path: Path) -> None:
+    source = "import sys\n\n\ndef rate(n):\n    return n // (len(sys.argv) - 1)  # @crash\n"
+    event = _event(source, "rate", {"n": "5"}, "integer division or modulo by zero")
+
+    verdict = judge(tmp_path / "tree", source, event, tmp_path / "out")
+
+    assert verdict.reason is not None
+    assert not (tmp_path / "out").exists()

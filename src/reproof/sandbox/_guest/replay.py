@@ -171,6 +171,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
         os.chdir(os.path.dirname(request["test"]))
         given[-1] = os.path.basename(request["test"])
     moved = _set_clock(request.get("clock"))
+    sys.argv[:] = request.get("argv") or ["pytest"]
     recorder.outside.install()
     recorder.outside.active = True
     try:
