@@ -78,6 +78,8 @@ class Console:
             self._write(self.stdout, text + "\n")
         except (OSError, ValueError) as error:
             self._stdout_lost = True
+            # what is still buffered would fail once more when the interpreter ends
+            _silence(self.stdout)
             self.stdout = _nowhere()
             raise _cannot_write(str(error)) from error
 
